@@ -1,0 +1,29 @@
+# LIEF::LIEF, the PE reader.
+#
+# Newer releases ship a CMake package of their own, which is taken where it is there; Debian's 0.9.0 has
+# only a header folder and a library.
+find_package(LIEF CONFIG QUIET)
+if(TARGET LIEF::LIEF)
+  set(LIEF_FOUND TRUE)
+  include(FindPackageHandleStandardArgs)
+  find_package_handle_standard_args(LIEF CONFIG_MODE)
+  return()
+endif()
+
+find_path(LIEF_INCLUDE_DIR NAMES LIEF/PE/Parser.hpp)
+find_library(LIEF_LIBRARY NAMES LIEF)
+if(LIEF_INCLUDE_DIR AND EXISTS "${LIEF_INCLUDE_DIR}/LIEF/version.h")
+  file(STRINGS "${LIEF_INCLUDE_DIR}/LIEF/version.h" _lief_version REGEX "#define LIEF_VERSION ")
+  string(REGEX MATCH "[0-9]+\\.[0-9]+\\.[0-9]+" LIEF_VERSION "${_lief_version}")
+  unset(_lief_version)
+endif()
+
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(LIEF REQUIRED_VARS LIEF_LIBRARY LIEF_INCLUDE_DIR VERSION_VAR LIEF_VERSION)
+
+if(LIEF_FOUND)
+  add_library(LIEF::LIEF UNKNOWN IMPORTED)
+  set_target_properties(LIEF::LIEF PROPERTIES IMPORTED_LOCATION "${LIEF_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES
+                                                                                  "${LIEF_INCLUDE_DIR}")
+endif()
+mark_as_advanced(LIEF_INCLUDE_DIR LIEF_LIBRARY)
