@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// The one door to the process's surroundings: arguments, environment, terminal, Ctrl-C.
+namespace fixnvpe::os {
+
+/// The command line without the program's name, as UTF-8 on Windows and as the bytes given elsewhere.
+[[nodiscard]] std::vector<std::string> arguments(int argc, const char* const* argv);
+
+/// A path from an argument or an environment variable, and back: UTF-8 on Windows, bytes elsewhere.
+[[nodiscard]] std::filesystem::path to_path(const std::string& text);
+[[nodiscard]] std::string from_path(const std::filesystem::path& path);
+
+/// The value of an environment variable; nothing if it is unset or empty.
+[[nodiscard]] std::optional<std::string> environment(const char* name);
+
+enum class Stream { standard_output, standard_error };
+[[nodiscard]] bool is_terminal(Stream stream);
+/// Columns of the terminal; nothing if the stream is none.
+[[nodiscard]] std::optional<unsigned> terminal_width(Stream stream);
+
+/// Prepares the standard streams: UTF-8 and escape sequences on a Windows console; a reader that goes away
+/// (fixnvpe verify | head) is an error to be seen and not the process's death.
+void prepare_streams();
+
+/// Writes all of `text` to the stream and flushes it. @return false if the reader has gone or the disk is full
+bool write(Stream stream, const std::string& text);
+
+/// From now on Ctrl-C (SIGINT, SIGTERM, SIGHUP; Ctrl-Break and a closing console on Windows) only sets a flag.
+void catch_interrupts();
+[[nodiscard]] bool interrupted();
+
+}  // namespace fixnvpe::os
