@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+/// Words for people: numbers, paths, plurals.
+namespace fixnvpe {
+
+/// "448 B", "63.5 KiB", "2.4 GiB". @param bytes a number of bytes
+[[nodiscard]] std::string human_size(std::uint64_t bytes);
+
+/// "1 file", "5 files".
+[[nodiscard]] std::string plural(std::uint64_t count, std::string_view noun);
+
+/// A path as valid UTF-8. Bytes that are none become U+FFFD.
+[[nodiscard]] std::string to_utf8(const std::filesystem::path& path);
+
+/// Any bytes as text that a terminal can't take for a command: control characters (also those that turn the
+/// direction of writing around) and invalid UTF-8 become \n, \x1b, \u202e and the like.
+[[nodiscard]] std::string printable(std::string_view text);
+[[nodiscard]] std::string printable(const std::filesystem::path& path);
+
+}  // namespace fixnvpe
