@@ -99,8 +99,8 @@ std::string printable(std::string_view text) {
     return result;
 }
 
-std::string printable(const std::filesystem::path& path) {
-    return printable(native_utf8(path));
+std::string printable_path(const std::filesystem::path& path) {
+    return printable(std::string_view(native_utf8(path)));
 }
 
 }  // namespace fixnvpe

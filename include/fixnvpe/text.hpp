@@ -21,6 +21,6 @@ namespace fixnvpe {
 /// Any bytes as text that a terminal can't take for a command: control characters (also those that turn the
 /// direction of writing around) and invalid UTF-8 become \n, \x1b, \u202e and the like.
 [[nodiscard]] std::string printable(std::string_view text);
-[[nodiscard]] std::string printable(const std::filesystem::path& path);
+[[nodiscard]] std::string printable_path(const std::filesystem::path& path);
 
 }  // namespace fixnvpe
