@@ -153,7 +153,8 @@ File File::open_to_read(const fs::path& path) {
         fail(path, "open");
     }
     File file(path, fd);
-    if (file.info().type != FileType::regular) {
+    file.opened_as_ = file.info();
+    if (file.opened_as_.type != FileType::regular) {
         throw Error(ErrorCode::not_regular_file, "open: not a regular file").at(path);
     }
     return file;
@@ -165,19 +166,22 @@ File File::open_to_edit(const fs::path& path) {
         fail(path, "open for writing");
     }
     File file(path, fd);
-    if (file.info().type != FileType::regular) {
+    file.opened_as_ = file.info();
+    if (file.opened_as_.type != FileType::regular) {
         throw Error(ErrorCode::not_regular_file, "open for writing: not a regular file").at(path);
     }
     return file;
 }
 
-File::File(File&& other) noexcept : path_(std::move(other.path_)), native_(std::exchange(other.native_, -1)) {}
+File::File(File&& other) noexcept
+    : path_(std::move(other.path_)), native_(std::exchange(other.native_, -1)), opened_as_(other.opened_as_) {}
 
 File& File::operator=(File&& other) noexcept {
     if (this != &other) {
         close();
         path_ = std::move(other.path_);
         native_ = std::exchange(other.native_, -1);
+        opened_as_ = other.opened_as_;
     }
     return *this;
 }

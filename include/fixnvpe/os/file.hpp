@@ -51,7 +51,9 @@ public:
     ~File();
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+    /// As it is now; opened_as() is how it was when it was opened, and costs no call.
     [[nodiscard]] FileInfo info() const;
+    [[nodiscard]] const FileInfo& opened_as() const { return opened_as_; }
     /// Reads until `buffer` is full or the file ends. @param offset bytes
     /// @return bytes read
     std::size_t read_at(std::uint64_t offset, ByteSpan buffer) const;
@@ -72,6 +74,7 @@ private:
 
     std::filesystem::path path_;
     Native native_;
+    FileInfo opened_as_;
 };
 
 /// Sole right to change a file: `NAME.fixnvpe-tmp` beside it, newly made, empty and locked. Whoever finds
