@@ -7,14 +7,20 @@
 namespace fixnvpe {
 namespace {
 
-/// One code point at the start of `text`, or what stands there instead.
-struct CodePoint {
-    char32_t value = 0;
-    std::size_t length = 1;  ///< bytes
-    bool valid = false;      ///< shortest form, no surrogate, at most U+10FFFF
-};
+/// Control characters, line separators, and what changes the direction of writing.
+bool is_command(char32_t c) {
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E || c == 0x200F ||
+           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+}
 
-CodePoint decode(std::string_view text) {
+std::string native_utf8(const std::filesystem::path& path) {
+    const std::u8string text = path.u8string();
+    return {text.begin(), text.end()};
+}
+
+}  // namespace
+
+CodePoint first_code_point(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned char first = byte(0);
     if (first < 0x80) {
@@ -39,19 +45,6 @@ CodePoint decode(std::string_view text) {
     return {value, length, true};
 }
 
-/// Control characters, line separators, and what changes the direction of writing.
-bool is_command(char32_t c) {
-    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E || c == 0x200F ||
-           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
-}
-
-std::string native_utf8(const std::filesystem::path& path) {
-    const std::u8string text = path.u8string();
-    return {text.begin(), text.end()};
-}
-
-}  // namespace
-
 std::string human_size(std::uint64_t bytes) {
     constexpr std::array<const char*, 7> units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     constexpr double step = 1024;
@@ -73,7 +66,7 @@ std::string to_utf8(const std::filesystem::path& path) {
     const std::string text = native_utf8(path);
     std::string result;
     for (std::string_view rest = text; !rest.empty();) {
-        const CodePoint c = decode(rest);
+        const CodePoint c = first_code_point(rest);
         result += c.valid ? rest.substr(0, c.length) : "\xEF\xBF\xBD";
         rest.remove_prefix(c.length);
     }
@@ -83,7 +76,7 @@ std::string to_utf8(const std::filesystem::path& path) {
 std::string printable(std::string_view text) {
     std::string result;
     for (std::string_view rest = text; !rest.empty();) {
-        const CodePoint c = decode(rest);
+        const CodePoint c = first_code_point(rest);
         if (!c.valid) {
             result += fmt::format("\\x{:02x}", static_cast<unsigned char>(rest[0]));
         } else if (c.value == '\n') {

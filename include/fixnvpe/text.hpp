@@ -9,6 +9,16 @@
 /// Words for people: numbers, paths, plurals.
 namespace fixnvpe {
 
+/// One code point at the start of a text, or what stands there instead.
+struct CodePoint {
+    char32_t value = 0;
+    std::size_t length = 1;  ///< bytes
+    bool valid = false;      ///< shortest form, no surrogate, at most U+10FFFF
+};
+
+/// @param text not empty; UTF-8 if it is valid
+[[nodiscard]] CodePoint first_code_point(std::string_view text);
+
 /// "448 B", "63.5 KiB", "2.4 GiB". @param bytes a number of bytes
 [[nodiscard]] std::string human_size(std::uint64_t bytes);
 

@@ -15,6 +15,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string_view>
 #include <system_error>
@@ -533,6 +534,21 @@ std::vector<FolderEntry> list_folder(const fs::path& folder) {
         }
         entries.push_back({fs::path(name), type});
     }
+}
+
+fs::path canonical(const fs::path& path) {
+    struct Freer {
+        void operator()(char* text) const { std::free(text); }
+    };
+    const std::unique_ptr<char, Freer> real(::realpath(path.c_str(), nullptr));
+    if (!real) {
+        fail(path, "find what it leads to");
+    }
+    return real.get();
+}
+
+char32_t fold_case(char32_t c) {
+    return c;
 }
 
 }  // namespace fixnvpe::os

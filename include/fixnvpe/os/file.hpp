@@ -140,4 +140,12 @@ struct FolderEntry {
 /// @throws Error not_found, access_denied, io
 [[nodiscard]] std::vector<FolderEntry> list_folder(const std::filesystem::path& folder);
 
+/// The absolute path of what `path` leads to, without links, "." and "..".
+/// @throws Error not_found (also for a link to nothing), link (a link to itself), access_denied, io
+[[nodiscard]] std::filesystem::path canonical(const std::filesystem::path& path);
+
+/// Names that are equal when each of their characters is folded are one name to the system: upper case on
+/// Windows, the character itself elsewhere.
+[[nodiscard]] char32_t fold_case(char32_t c);
+
 }  // namespace fixnvpe::os
