@@ -26,6 +26,7 @@ struct Options {
     Color color = Color::automatic;
     bool json = false;
     bool no_progress = false;
+    bool clean_stale = false;  // the default; only there to be said
 };
 
 constexpr const char* DESCRIPTION =
@@ -113,6 +114,23 @@ void add_commands(CLI::App& app, Options& options) {
                                     "  fixnvpe restore --keep-backup torch/lib/torch_cuda.dll\n");
     restore.add_flag("-n,--dry-run", request.dry_run, "Say what would be done, write nothing");
     restore.add_flag("--keep-backup", request.keep_backup, "Keep the backup");
+
+    CLI::App& scan = add_command(app, options, Command::scan,
+                                 "What the DLLs cost per process, and what patching would save; write nothing",
+                                 "  fixnvpe scan torch/lib\n"
+                                 "  fixnvpe scan --workers 16 torch/lib\n");
+    add_aslr(scan, options, "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
+    scan.add_option("--workers", options.style.workers, "DataLoader workers, each a process beside the first (default: 8)")
+        ->check(CLI::Range(0U, 4096U))
+        ->option_text("N");
+
+    CLI::App& clean = add_command(app, options, Command::clean,
+                                  "Remove backups that are no longer needed",
+                                  "  fixnvpe clean --dry-run torch/lib\n"
+                                  "  fixnvpe clean --all torch/lib\n");
+    clean.add_flag("-n,--dry-run", request.dry_run, "Say what would be done, write nothing");
+    CLI::Option* stale = clean.add_flag("--stale", options.clean_stale, "Only what no DLL needs any more (default)");
+    clean.add_flag("--all", request.clean_all, "Also the backups that restore could use")->excludes(stale);
 }
 
 /// fixNvPe.py has no commands: `fixnvpe --input GLOB` means patch.
@@ -194,6 +212,7 @@ int run_cli(const std::vector<std::string>& arguments) {
         return static_cast<int>(*status);
     }
     options.style.color = use_color(options.color, os::Stream::standard_output);
+    options.style.width = os::terminal_width(os::Stream::standard_output);
     log::start(options.style.verbose, use_color(options.color, os::Stream::standard_error));
     log::debug("reader: " + reader_name());
 
