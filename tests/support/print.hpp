@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <type_traits>
 
@@ -24,10 +25,15 @@ inline std::string describe(const PeImage& image) {
         image.layout.section_table, image.layout.number_of_rva_and_sizes, image.time_date_stamp, image.image_base,
         image.section_alignment, image.check_sum, image.dll_characteristics, image.security.virtual_address,
         image.security.size, image.base_relocations.virtual_address, image.base_relocations.size);
-    for (const Section& s : image.sections) {
+    constexpr std::size_t most = 12;
+    for (std::size_t i = 0; i < std::min(image.sections.size(), most); ++i) {
+        const Section& s = image.sections[i];
         text += fmt::format(" [{} {:#x}+{:#x} in file {:#x}+{:#x} {:#x}]", Catch::Detail::stringify(s.name),
                             s.virtual_address, s.virtual_size, s.pointer_to_raw_data, s.size_of_raw_data,
                             s.characteristics);
+    }
+    if (image.sections.size() > most) {
+        text += fmt::format(" … {} in all", image.sections.size());
     }
     return text + "}";
 }
