@@ -89,8 +89,8 @@ function(fixnvpe_install_packages)
   fixnvpe_talk(status ${apt_get} update)
   fixnvpe_talk(status ${apt_get} install -y --no-install-recommends ${missing})
   if(NOT status EQUAL 0)
-    message(FATAL_ERROR "apt-get could not install ${names}: its reason is above. If another process holds a lock, "
-                        "wait until that has ended. ${by_hand}")
+    message(FATAL_ERROR "apt-get could not install what is missing: its reason is above. If that is a lock held by "
+                        "another process, wait until that has ended and run this command again. ${by_hand}")
   endif()
 endfunction()
 
