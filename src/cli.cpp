@@ -195,7 +195,7 @@ int run_cli(const std::vector<std::string>& arguments) {
     }
     options.style.color = use_color(options.color, os::Stream::standard_output);
     log::start(options.style.verbose, use_color(options.color, os::Stream::standard_error));
-    log::debug(fmt::format("headers are read {}", reader_name()));
+    log::debug("reader: " + reader_name());
 
     Result result;
     {

@@ -82,7 +82,7 @@ std::vector<std::string> details(const Outcome& outcome) {
     } else {
         append(parts, outcome.reason);
     }
-    if (outcome.needs_patch && outcome.action == Action::none) {
+    if (outcome.status == Status::unpatched && outcome.action == Action::none) {
         append(parts, outcome.commit.saved != 0
                           ? fmt::format("{} of commit to save in each process", human_size(outcome.commit.saved))
                           : "DYNAMIC_BASE is set");
@@ -149,7 +149,7 @@ std::size_t count(const Result& result, Action action) {
 
 std::string summary_of_verify(const Result& result, const ReportStyle& style) {
     std::string text = summary_of_statuses(result) + "\n";
-    const std::uint64_t saved = saved_by(result, [](const Outcome& o) { return o.fails; });
+    const std::uint64_t saved = saved_by(result, [](const Outcome& o) { return o.fails && o.status == Status::unpatched; });
     if (saved != 0) {
         text += fmt::format("to do: fixnvpe patch; each process would commit {} less ({} less with {} DataLoader workers)\n",
                             human_size(saved), human_size(in_all_processes(saved, style)), style.workers);
