@@ -6,10 +6,10 @@
 #include <fstream>
 #include <map>
 #include <optional>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -48,7 +48,7 @@ const std::vector<Door>& doors() {
 
 /// A name without a dot or a slash: those of C++. The system's end in .h, as do C's, which C++ has as <cname>.
 bool is_standard(const std::string& header) {
-    return std::regex_match(header, std::regex("[a-z0-9_]+"));
+    return header.find_first_of("./") == std::string::npos;
 }
 
 struct Include {
@@ -58,15 +58,35 @@ struct Include {
     bool quoted = false;
 };
 
+/// What stands between the quotes or brackets of an #include; nothing if the line is none.
+std::optional<Include> include_in(const std::string& line) {
+    std::size_t at = 0;
+    const auto skip = [&](std::string_view word) {
+        at = std::min(line.find_first_not_of(" \t", at), line.size());
+        const bool found = line.compare(at, word.size(), word) == 0;
+        at += found ? word.size() : 0;
+        return found;
+    };
+    if (!skip("#") || !skip("include")) {
+        return std::nullopt;
+    }
+    const bool quoted = skip("\"");
+    if (!quoted && !skip("<")) {
+        return std::nullopt;
+    }
+    const std::size_t end = line.find(quoted ? '"' : '>', at);
+    return Include{"", 0, line.substr(at, end - at), quoted};
+}
+
 std::vector<Include> includes_in(const std::string& from, std::istream& text) {
-    static const std::regex pattern(R"re(^\s*#\s*include\s*(["<])([^">]+)[">])re");
     std::vector<Include> found;
     int number = 0;
     for (std::string line; std::getline(text, line);) {
         ++number;
-        std::smatch match;
-        if (std::regex_search(line, match, pattern)) {
-            found.push_back({from, number, match[2], match[1] == "\""});
+        if (auto include = include_in(line)) {
+            include->from = from;
+            include->line = number;
+            found.push_back(*include);
         }
     }
     return found;
