@@ -51,7 +51,9 @@ public:
     ~File();
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+    /// As it is now; opened_as() is how it was when it was opened, and costs no call.
     [[nodiscard]] FileInfo info() const;
+    [[nodiscard]] const FileInfo& opened_as() const { return opened_as_; }
     /// Reads until `buffer` is full or the file ends. @param offset bytes
     /// @return bytes read
     std::size_t read_at(std::uint64_t offset, ByteSpan buffer) const;
@@ -72,6 +74,7 @@ private:
 
     std::filesystem::path path_;
     Native native_;
+    FileInfo opened_as_;
 };
 
 /// Sole right to change a file: `NAME.fixnvpe-tmp` beside it, newly made, empty and locked. Whoever finds
@@ -136,5 +139,13 @@ struct FolderEntry {
 /// All names in a folder but "." and "..", in no order.
 /// @throws Error not_found, access_denied, io
 [[nodiscard]] std::vector<FolderEntry> list_folder(const std::filesystem::path& folder);
+
+/// The absolute path of what `path` leads to, without links, "." and "..".
+/// @throws Error not_found (also for a link to nothing), link (a link to itself), access_denied, io
+[[nodiscard]] std::filesystem::path canonical(const std::filesystem::path& path);
+
+/// Names that are equal when each of their characters is folded are one name to the system: upper case on
+/// Windows, the character itself elsewhere.
+[[nodiscard]] char32_t fold_case(char32_t c);
 
 }  // namespace fixnvpe::os

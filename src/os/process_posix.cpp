@@ -1,0 +1,87 @@
+#include "fixnvpe/os/process.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+
+namespace fixnvpe::os {
+namespace {
+
+volatile std::sig_atomic_t interrupt_flag = 0;
+
+int descriptor(Stream stream) {
+    return stream == Stream::standard_output ? STDOUT_FILENO : STDERR_FILENO;
+}
+
+}  // namespace
+
+std::vector<std::string> arguments(int argc, const char* const* argv) {
+    // A caller may leave out even the program's name.
+    return argc > 1 ? std::vector<std::string>(argv + 1, argv + argc) : std::vector<std::string>();
+}
+
+std::filesystem::path to_path(const std::string& text) {
+    return text;
+}
+
+std::string from_path(const std::filesystem::path& path) {
+    return path.native();
+}
+
+std::optional<std::string> environment(const char* name) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') {
+        return std::nullopt;
+    }
+    return value;
+}
+
+bool is_terminal(Stream stream) {
+    return ::isatty(descriptor(stream)) == 1;
+}
+
+std::optional<unsigned> terminal_width(Stream stream) {
+    winsize size{};
+    if (::ioctl(descriptor(stream), TIOCGWINSZ, &size) == -1 || size.ws_col == 0) {
+        return std::nullopt;
+    }
+    return size.ws_col;
+}
+
+void prepare_streams() {
+    std::signal(SIGPIPE, SIG_IGN);
+}
+
+bool write(Stream stream, const std::string& text) {
+    std::size_t done = 0;
+    while (done < text.size()) {
+        const ssize_t n = ::write(descriptor(stream), text.data() + done, text.size() - done);
+        if (n == -1 && errno == EINTR) {
+            continue;
+        }
+        if (n == -1) {
+            return false;
+        }
+        done += static_cast<std::size_t>(n);
+    }
+    return true;
+}
+
+void catch_interrupts() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { interrupt_flag = 1; };
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        ::sigaction(signal, &action, nullptr);
+    }
+}
+
+bool interrupted() {
+    return interrupt_flag != 0;
+}
+
+}  // namespace fixnvpe::os

@@ -1,0 +1,156 @@
+#include "fixnvpe/undo_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+namespace fixnvpe {
+namespace {
+
+constexpr int SCHEMA = 1;
+constexpr const char* TOOL = "fixnvpe";
+
+[[noreturn]] void bad(std::string_view what) {
+    throw Error(ErrorCode::bad_undo, fmt::format("read the undo file: {}", what),
+                "it is not used; if the DLL must go back, install its package again");
+}
+
+Field parse_field(const std::string& name) {
+    for (const Field field : {Field::dll_characteristics, Field::section_characteristics, Field::check_sum}) {
+        if (name == to_string(field)) {
+            return field;
+        }
+    }
+    bad(fmt::format("\"{}\" is no field that fixnvpe changes", name));
+}
+
+std::uint32_t parse_u32(const nlohmann::json& object, const char* key) {
+    const auto& value = object.at(key);
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > UINT32_MAX) {
+        bad(fmt::format("\"{}\" is no number of 32 bits", key));
+    }
+    return value.get<std::uint32_t>();
+}
+
+std::uint64_t parse_u64(const nlohmann::json& object, const char* key) {
+    const auto& value = object.at(key);
+    if (!value.is_number_unsigned()) {
+        bad(fmt::format("\"{}\" is no number", key));
+    }
+    return value.get<std::uint64_t>();
+}
+
+/// The bits of a field that a plan may change.
+std::uint32_t editable_bits(Field field) {
+    switch (field) {
+        case Field::dll_characteristics: return IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE;
+        case Field::section_characteristics: return IMAGE_SCN_MEM_WRITE;
+        case Field::check_sum: return UINT32_MAX;
+    }
+    return 0;
+}
+
+}  // namespace
+
+std::uint64_t header_fingerprint(ByteView window, const PeImage& image) {
+    std::vector<std::uint8_t> copy(window.begin(), window.end());
+    for (const Edit& field : editable_fields(image)) {
+        store_le(copy, field.offset, field.width, 0);
+    }
+    std::uint64_t hash = 0xCBF29CE484222325;
+    for (const std::uint8_t byte : copy) {
+        hash = (hash ^ byte) * 0x00000100000001B3;
+    }
+    return hash;
+}
+
+std::string to_json(const UndoRecord& record) {
+    nlohmann::ordered_json edits = nlohmann::ordered_json::array();
+    for (const Edit& edit : record.edits) {
+        edits.push_back({{"field", to_string(edit.field)},
+                         {"offset", edit.offset},
+                         {"width", edit.width},
+                         {"before", edit.before},
+                         {"after", edit.after}});
+    }
+    const nlohmann::ordered_json json{{"schema", SCHEMA},
+                                      {"tool", TOOL},
+                                      {"version", FIXNVPE_VERSION},
+                                      {"file", record.file_name},
+                                      {"size", record.file_size},
+                                      {"fingerprint", record.fingerprint},
+                                      {"edits", edits}};
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+UndoRecord parse_undo(std::string_view text) {
+    try {
+        const auto json = nlohmann::json::parse(text);
+        if (json.at("schema") != SCHEMA || json.at("tool") != TOOL) {
+            bad("it was written by another program, or by a newer fixnvpe");
+        }
+        UndoRecord record;
+        record.file_name = json.at("file").get<std::string>();
+        record.file_size = parse_u64(json, "size");
+        record.fingerprint = parse_u64(json, "fingerprint");
+        const auto& edits = json.at("edits");
+        if (!edits.is_array()) {
+            bad("\"edits\" is no list");
+        }
+        for (const auto& edit : edits) {
+            record.edits.push_back({parse_field(edit.at("field").get<std::string>()), parse_u32(edit, "offset"),
+                                    parse_u32(edit, "width"), parse_u32(edit, "before"), parse_u32(edit, "after")});
+        }
+        return record;
+    } catch (const nlohmann::json::exception&) {
+        // Its message quotes the file's bytes.
+        bad("it is damaged, or no undo file");
+    }
+}
+
+UndoProgress check_undo(const UndoRecord& record, std::string_view file_name, std::uint64_t file_size, ByteView window,
+                        const PeImage& image) {
+    if (record.file_name != file_name || record.file_size != file_size ||
+        record.fingerprint != header_fingerprint(window, image)) {
+        throw Error(ErrorCode::stale_backup, "check the undo file: it was made for another build of this file");
+    }
+    if (record.edits.empty()) {
+        bad("it holds no edits");
+    }
+    const std::vector<Edit> fields = editable_fields(image);
+    std::set<std::uint32_t> seen;
+    std::size_t done = 0;
+    std::size_t open = 0;
+    for (const Edit& edit : record.edits) {
+        const auto field = std::find_if(fields.begin(), fields.end(), [&](const Edit& f) {
+            return f.field == edit.field && f.offset == edit.offset && f.width == edit.width;
+        });
+        if (field == fields.end()) {
+            bad(fmt::format("{} at offset {} is no field of this file that fixnvpe changes", to_string(edit.field),
+                            edit.offset));
+        }
+        if (!seen.insert(edit.offset).second) {
+            bad(fmt::format("{} at offset {} is named twice", to_string(edit.field), edit.offset));
+        }
+        if (((edit.before ^ edit.after) & ~editable_bits(edit.field)) != 0) {
+            bad(fmt::format("{} at offset {} changes other bits than fixnvpe does", to_string(edit.field), edit.offset));
+        }
+        const std::uint32_t current = field->before;
+        if (current != edit.before && current != edit.after) {
+            throw Error(ErrorCode::stale_backup,
+                        fmt::format("check the undo file: {} at offset {} was changed by another program",
+                                    to_string(edit.field), edit.offset));
+        }
+        done += current == edit.after ? 1 : 0;
+        open += current == edit.before ? 1 : 0;
+    }
+    if (open == record.edits.size()) {
+        return UndoProgress::none;
+    }
+    return done == record.edits.size() ? UndoProgress::all : UndoProgress::half;
+}
+
+}  // namespace fixnvpe
