@@ -22,11 +22,11 @@ namespace fs = std::filesystem;
 /// A file's layer; a module is a header's name, and that of the .cpp files that begin with it.
 const std::map<std::string, int>& layers() {
     static const std::map<std::string, int> layers{
-        {"error", 1},     {"bytes", 1},      {"text", 1},    {"pe_layout", 2},  {"pe_image", 2},
-        {"pe_reader", 2}, {"checksum", 3},   {"status", 3},  {"plan", 3},       {"commit_charge", 3},
-        {"os/file", 4},   {"os/process", 4}, {"pe_file", 4}, {"undo_file", 4},  {"backup", 4},
-        {"apply", 4},     {"glob", 4},       {"targets", 4}, {"python_env", 4}, {"commands", 5},
-        {"report", 5},    {"progress", 5},   {"cli", 6},     {"log", 6},        {"main", 6},
+        {"error", 1},    {"bytes", 1},   {"text", 1},       {"pe_layout", 2},     {"pe_image", 2},    {"pe_reader", 2},
+        {"checksum", 3}, {"status", 3},  {"plan", 3},       {"commit_charge", 3}, {"relocations", 3}, {"own_files", 4},
+        {"clean", 5},    {"os/file", 4}, {"os/process", 4}, {"pe_file", 4},       {"undo_file", 4},   {"backup", 4},
+        {"apply", 4},    {"glob", 4},    {"targets", 4},    {"python_env", 4},    {"commands", 5},    {"report", 5},
+        {"progress", 5}, {"cli", 6},     {"log", 6},        {"main", 6},
     };
     return layers;
 }
