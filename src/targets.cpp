@@ -275,9 +275,11 @@ private:
     void take(const os::FileIdentity& folder, Target target) {
         matched_ = true;
         Key key{folder, folded_name(target.path)};
-        const auto [file, first] = files_.try_emplace(std::move(key), target);
-        file->second.named = file->second.named || target.named;
-        file->second.missing = file->second.missing || target.missing;
+        const bool named = target.named;
+        const bool missing = target.missing;
+        Target& file = files_.try_emplace(std::move(key), std::move(target)).first->second;
+        file.named = file.named || named;
+        file.missing = file.missing || missing;
     }
 
     void take(const os::FileIdentity& folder, const std::vector<OwnFile>& files) {

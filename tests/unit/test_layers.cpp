@@ -19,16 +19,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file's layer; a module is a header's name, and that of the .cpp files that begin with it.
-const std::map<std::string, int>& layers() {
-    static const std::map<std::string, int> layers{
-        {"error", 1},    {"bytes", 1},   {"text", 1},       {"pe_layout", 2},     {"pe_image", 2},    {"pe_reader", 2},
-        {"checksum", 3}, {"status", 3},  {"plan", 3},       {"commit_charge", 3}, {"relocations", 3}, {"own_files", 4},
-        {"clean", 5},    {"os/file", 4}, {"os/process", 4}, {"pe_file", 4},       {"undo_file", 4},   {"backup", 4},
-        {"apply", 4},    {"glob", 4},    {"targets", 4},    {"python_env", 4},    {"commands", 5},    {"report", 5},
-        {"progress", 5}, {"cli", 6},     {"log", 6},        {"main", 6},
-    };
-    return layers;
+/// The layers from the top, and their modules: a header's name, and that of the .cpp files that begin with it.
+const std::vector<std::vector<std::string>> LAYERS{
+    {"error", "bytes", "text"},
+    {"pe_layout", "pe_image", "pe_reader"},
+    {"checksum", "commit_charge", "status", "plan", "relocations"},
+    {"os/file", "os/process", "pe_file", "undo_file", "backup", "apply", "glob", "own_files", "targets", "python_env"},
+    {"commands", "clean", "report", "progress"},
+    {"completion", "cli", "log", "main"},
+};
+
+/// 1 for the top; nothing for a module of no layer.
+std::optional<std::size_t> layer_of(const std::string& module) {
+    for (std::size_t i = 0; i < LAYERS.size(); ++i) {
+        if (std::count(LAYERS[i].begin(), LAYERS[i].end(), module) != 0) {
+            return i + 1;
+        }
+    }
+    return std::nullopt;
 }
 
 /// Where a library may be included: a prefix of the header's name, and the files.
@@ -107,8 +115,8 @@ std::vector<std::string> source_files() {
     return files;
 }
 
-/// "src/os/file_posix.cpp" -> "os/file"; nothing if no module is named so.
-std::optional<std::string> module_of(const std::string& file) {
+/// "src/os/file_posix.cpp" is of os/file's layer; nothing if no module is named so.
+std::optional<std::size_t> layer_of_file(const std::string& file) {
     std::string name = file;
     for (const std::string prefix : {"include/fixnvpe/", "src/", "fixnvpe/"}) {
         if (name.rfind(prefix, 0) == 0) {
@@ -118,8 +126,8 @@ std::optional<std::string> module_of(const std::string& file) {
     }
     name = name.substr(0, name.rfind('.'));
     for (;;) {
-        if (layers().count(name) == 1) {
-            return name;
+        if (const auto layer = layer_of(name)) {
+            return layer;
         }
         const std::size_t cut = name.rfind('_');
         if (cut == std::string::npos) {
@@ -132,17 +140,16 @@ std::optional<std::string> module_of(const std::string& file) {
 /// What is wrong with this include; empty if nothing is.
 std::string offence(const Include& include) {
     if (include.quoted || include.header.rfind("fixnvpe/", 0) == 0) {
-        const auto from = module_of(include.from);
-        const auto to = module_of(include.header);
+        const auto from = layer_of_file(include.from);
+        const auto to = layer_of_file(include.header);
         if (!from) {
             return "the file is in no layer: add it to the list in this test, where the design has its place";
         }
         if (!to) {
             return "the header is in no layer";
         }
-        if (layers().at(*to) > layers().at(*from)) {
-            return "layer " + std::to_string(layers().at(*from)) + " includes layer " +
-                   std::to_string(layers().at(*to));
+        if (*to > *from) {
+            return "layer " + std::to_string(*from) + " includes layer " + std::to_string(*to);
         }
         return {};
     }
