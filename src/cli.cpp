@@ -41,7 +41,8 @@ constexpr const char* DESCRIPTION =
     "section (.nv_fatb), so that each process no longer commits memory for it.\n";
 
 constexpr const char* TARGET_HELP =
-    "A file, a folder (searched to the bottom for *.dll, *.pyd and *.node) or a glob (*, ?, [...], **)";
+    "A file, a folder (searched to the bottom for *.dll, *.pyd and *.node) or a glob (*, ?, [...], **). None: the DLLs "
+    "in torch/lib of the active Python environment";
 
 constexpr const char* EXIT_STATUS_HELP =
     "Exit status:\n"
@@ -82,7 +83,15 @@ void add_common(CLI::App& app, Options& options) {
 
 void add_targets(CLI::App& app, Options& options) {
     app.add_option("TARGET", options.request.targets, wrapped(TARGET_HELP))->option_text("...");
+    app.add_option("--env", options.request.env,
+                   wrapped("Without a TARGET: the Python environment (venv, conda or plain), instead of the active one"))
+        ->option_text("DIR");
     app.add_option("--input", options.inputs, wrapped("Another way to give a target, as fixNvPe.py has it"))->option_text("GLOB");
+}
+
+void add_all_packages(CLI::App& app, Options& options) {
+    app.add_flag("--all", options.request.all_packages,
+                 wrapped("Without a TARGET: every DLL of the environment's site-packages, not only torch/lib"));
 }
 
 void add_aslr(CLI::App& app, Options& options, const std::string& help) {
@@ -106,9 +115,11 @@ void add_commands(CLI::App& app, Options& options) {
 
     CLI::App& patch = add_command(app, options, Command::patch,
                                   "Clear DYNAMIC_BASE, drop MEM_WRITE on .nv_fatb, keep a backup",
+                                  "  fixnvpe patch\n"
                                   "  fixnvpe patch \"C:\\Python310\\Lib\\site-packages\\torch\\lib\\*.dll\"\n"
                                   "  fixnvpe patch --dry-run torch/lib\n"
                                   "  fixnvpe patch --backup undo --aslr keep torch/lib\n");
+    add_all_packages(patch, options);
     patch.add_flag("-n,--dry-run", request.dry_run, "Say what would be done, write nothing");
     add_aslr(patch, options,
              "auto (default): clear DYNAMIC_BASE in the files whose .nv_fatb is writable; keep: never touch it; "
@@ -123,31 +134,34 @@ void add_commands(CLI::App& app, Options& options) {
         ->option_text("N");
 
     CLI::App& verify = add_command(app, options, Command::verify, "Report each file's status; write nothing",
-                                   "  fixnvpe verify torch/lib\n"
+                                   "  fixnvpe verify\n"
                                    "  fixnvpe verify --json torch/lib\n"
                                    "  fixnvpe verify --require-backup torch/lib\n");
     add_aslr(verify, options, "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
+    add_all_packages(verify, options);
     verify.add_flag("--skip-signed", request.skip_signed, "Do not ask for signed files to be patched");
     verify.add_flag("--require-backup", request.require_backup, wrapped("A patched file without a valid backup fails, too"));
 
     CLI::App& restore = add_command(app, options, Command::restore, "Put the originals back",
-                                    "  fixnvpe restore torch/lib\n"
+                                    "  fixnvpe restore\n"
                                     "  fixnvpe restore --keep-backup torch/lib/torch_cuda.dll\n");
+    add_all_packages(restore, options);
     restore.add_flag("-n,--dry-run", request.dry_run, "Say what would be done, write nothing");
     restore.add_flag("--keep-backup", request.keep_backup, "Keep the backup");
 
     CLI::App& scan = add_command(app, options, Command::scan,
                                  "What the DLLs cost per process, and what patching would save; write nothing",
-                                 "  fixnvpe scan torch/lib\n"
+                                 "  fixnvpe scan\n"
                                  "  fixnvpe scan --workers 16 torch/lib\n");
     add_aslr(scan, options, "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
+    add_all_packages(scan, options);
     scan.add_option("--workers", options.style.workers, wrapped("DataLoader workers, each a process beside the first (default: 8)"))
         ->check(CLI::Range(0U, 4096U))
         ->option_text("N");
 
     CLI::App& clean = add_command(app, options, Command::clean,
                                   "Remove backups that are no longer needed",
-                                  "  fixnvpe clean --dry-run torch/lib\n"
+                                  "  fixnvpe clean --dry-run\n"
                                   "  fixnvpe clean --all torch/lib\n");
     clean.add_flag("-n,--dry-run", request.dry_run, "Say what would be done, write nothing");
     CLI::Option* stale = clean.add_flag("--stale", options.clean_stale, "Only what no DLL needs any more (default)");
@@ -303,9 +317,8 @@ std::optional<ExitStatus> parse(const std::vector<std::string>& arguments, Optio
     }
     auto& targets = options.request.targets;
     targets.insert(targets.end(), options.inputs.begin(), options.inputs.end());
-    if (targets.empty()) {
-        usage(fmt::format("{}: no target", to_string(options.request.command)),
-              "name a file, a folder or a glob, such as torch/lib");
+    if (!targets.empty() && (options.request.env || options.request.all_packages)) {
+        usage("a TARGET and an environment (--env, --all) exclude each other", "leave one of them out");
     }
     if (options.style.quiet && options.style.verbose) {
         usage("--quiet and --verbose exclude each other", "leave one of them out");
@@ -340,7 +353,11 @@ int run_cli(const std::vector<std::string>& arguments) {
         result = run(options.request, [&](const auto& path, auto done, auto total) { line.update(path, done, total); });
     }
     for (const Message& message : report_messages(result, options.style)) {
-        message.level == Message::Level::error ? log::error(message.text) : log::warning(message.text);
+        switch (message.level) {
+            case Message::Level::info: log::info(message.text); break;
+            case Message::Level::warning: log::warning(message.text); break;
+            case Message::Level::error: log::error(message.text); break;
+        }
     }
     const std::string report =
         options.json ? report_json(result, options.style) : report_text(result, options.style);

@@ -13,6 +13,7 @@
 #include "fixnvpe/os/process.hpp"
 #include "fixnvpe/own_files.hpp"
 #include "fixnvpe/pe_file.hpp"
+#include "fixnvpe/python_env.hpp"
 #include "fixnvpe/relocations.hpp"
 #include "fixnvpe/targets.hpp"
 #include "fixnvpe/text.hpp"
@@ -325,6 +326,25 @@ std::vector<Outcome> work_on_all(const std::vector<Item>& targets, const Request
     return outcomes;
 }
 
+/// What to work on where no target is named.
+std::vector<std::string> targets_of_environment(const Request& request, std::string& chosen) {
+    EnvironmentQuery query;
+    if (request.env) {
+        query.env_option = os::to_path(*request.env);
+    }
+    const PythonEnvironment environment = find_python_environment(query);
+    chosen = describe(environment);
+    std::vector<std::string> targets;
+    if (request.all_packages) {
+        for (const fs::path& folder : environment.folders) {
+            targets.push_back(os::from_path(folder));
+        }
+    } else {
+        targets.push_back(os::from_path(require_torch(environment).lib));
+    }
+    return targets;
+}
+
 }  // namespace
 
 std::string_view to_string(Command command) {
@@ -354,9 +374,10 @@ std::string_view to_string(Action action) {
 Result run(const Request& request, const Progress& progress) {
     Result result;
     result.command = request.command;
-    result.dry_run = request.dry_run;
     const bool cleans = request.command == Command::clean;
-    Targets targets = find_targets(request.targets, cleans ? Want::own_files : Want::dlls);
+    const std::vector<std::string> names =
+        request.targets.empty() ? targets_of_environment(request, result.environment) : request.targets;
+    Targets targets = find_targets(names, cleans ? Want::own_files : Want::dlls);
     result.problems = std::move(targets.problems);
     for (const Skipped& skipped : targets.skipped) {
         result.passed_over.push_back(fmt::format("{}  ({})", printable_path(skipped.path), skipped.reason));

@@ -553,6 +553,7 @@ std::string report_json(const Result& result, const ReportStyle& style) {
                     {"tool", "fixnvpe"},
                     {"version", FIXNVPE_VERSION},
                     {"command", to_string(result.command)},
+                    {"environment", result.environment.empty() ? Json() : Json(result.environment)},
                     {"files", std::move(files)},
                     {"summary", std::move(summary)},
                     {"exit_status", static_cast<int>(result.exit_status)}};
@@ -562,6 +563,9 @@ std::string report_json(const Result& result, const ReportStyle& style) {
 std::vector<Message> report_messages(const Result& result, const ReportStyle& style) {
     std::vector<Message> messages;
     if (!style.quiet) {
+        if (!result.environment.empty()) {
+            messages.push_back({Message::Level::info, result.environment});
+        }
         add_warning(messages, result, Warning::is_signed, "is signed, and patching makes its signature invalid",
                     "are signed, and patching makes their signatures invalid",
                     "Windows loads such a DLL all the same, unless Smart App Control or WDAC is on; --skip-signed leaves "

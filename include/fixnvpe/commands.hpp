@@ -39,7 +39,9 @@ enum class ExitStatus {
 /// What the user asks for.
 struct Request {
     Command command = Command::verify;
-    std::vector<std::string> targets;  ///< files, folders and globs, as given on the command line
+    std::vector<std::string> targets;  ///< files, folders and globs, as given; none: the Python environment's
+    std::optional<std::string> env;    ///< without targets: the environment to take, not the active one
+    bool all_packages = false;         ///< without targets: all of its site-packages, not only torch/lib
     AslrPolicy aslr = AslrPolicy::automatic;
     BackupMode backup = BackupMode::full;
     bool dry_run = false;         ///< patch, restore, clean: write nothing
@@ -75,7 +77,7 @@ struct Outcome {
 
 struct Result {
     Command command = Command::verify;
-    bool dry_run = false;
+    std::string environment;           ///< the Python environment that was chosen; empty with targets
     std::vector<Outcome> files;        ///< sorted by path
     std::vector<Error> problems;       ///< targets that match nothing, folders that can't be read
     std::vector<std::filesystem::path> orphans;  ///< backups whose DLL is gone

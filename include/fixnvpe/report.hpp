@@ -25,7 +25,7 @@ struct ReportStyle {
 
 /// What belongs on standard error beside it.
 struct Message {
-    enum class Level { warning, error };
+    enum class Level { info, warning, error };
     Level level = Level::error;
     std::string text;  ///< "PATH: what failed: the system's reason", and a hint on a line of its own
 };
