@@ -135,7 +135,8 @@ std::uint64_t copy_through_memory(const File& from, File& to, std::uint64_t offs
 FileInfo info_of(const fs::path& path) {
     struct stat s {};
     if (::lstat(path.c_str(), &s) == -1) {
-        if (errno == ENOENT || errno == ENOTDIR) {
+        // A name that is too long for the file system is not there: that of a backup, beside a long one.
+        if (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG) {
             return {};
         }
         fail(path, "look up");
