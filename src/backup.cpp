@@ -20,16 +20,14 @@ Error stale(const fs::path& file) {
         .at(file);
 }
 
-/// The windows without the fields that a patch may have changed.
+/// True if the headers differ in nothing but what a patch may have changed.
 bool same_but_for_edits(const PeFile& file, std::vector<std::uint8_t> original) {
     std::vector<std::uint8_t> current = file.window;
     if (original.size() != current.size()) {
         return false;
     }
-    for (const Edit& field : editable_fields(file.image)) {
-        store_le(original, field.offset, field.width, 0);
-        store_le(current, field.offset, field.width, 0);
-    }
+    clear_editable_bits(file.image, original);
+    clear_editable_bits(file.image, current);
     return original == current;
 }
 

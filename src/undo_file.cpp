@@ -43,23 +43,11 @@ std::uint64_t parse_u64(const nlohmann::json& object, const char* key) {
     return value.get<std::uint64_t>();
 }
 
-/// The bits of a field that a plan may change.
-std::uint32_t editable_bits(Field field) {
-    switch (field) {
-        case Field::dll_characteristics: return IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE;
-        case Field::section_characteristics: return IMAGE_SCN_MEM_WRITE;
-        case Field::check_sum: return UINT32_MAX;
-    }
-    return 0;
-}
-
 }  // namespace
 
 std::uint64_t header_fingerprint(ByteView window, const PeImage& image) {
     std::vector<std::uint8_t> copy(window.begin(), window.end());
-    for (const Edit& field : editable_fields(image)) {
-        store_le(copy, field.offset, field.width, 0);
-    }
+    clear_editable_bits(image, copy);
     std::uint64_t hash = 0xCBF29CE484222325;
     for (const std::uint8_t byte : copy) {
         hash = (hash ^ byte) * 0x00000100000001B3;

@@ -25,7 +25,7 @@ struct UndoRecord {
 /// The largest undo file that is read, in bytes.
 inline constexpr std::size_t UNDO_FILE_MAX = std::size_t{1} << 20;
 
-/// A number that tells two builds of a DLL apart: FNV-1a, 64 bits, over the header window without the fields
+/// A number that tells two builds of a DLL apart: FNV-1a, 64 bits, over the header window without the bits
 /// that a plan may change. Against mistakes, not against forgery.
 [[nodiscard]] std::uint64_t header_fingerprint(ByteView window, const PeImage& image);
 
