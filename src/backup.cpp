@@ -115,7 +115,12 @@ std::optional<Backup> examine_backup(BackupKind kind, const fs::path& candidate,
         return kind == BackupKind::undo ? examine_undo(backup, path, file) : examine_copy(backup, file);
     } catch (Error& error) {
         backup.state = error.code() == ErrorCode::stale_backup ? BackupState::stale : BackupState::unusable;
-        backup.reason = Error(error).at(backup.file);
+        if (kind != BackupKind::undo && !file.image.has_fatbin()) {
+            return std::nullopt;  // a DLL that we never patched, and something that somebody else put beside it
+        }
+        const bool needs_hint = backup.state == BackupState::unusable && error.hint().empty();
+        backup.reason =
+            Error(error.code(), error.message(), needs_hint ? "move it away, or remove it" : error.hint()).at(backup.file);
         return backup;
     }
 }
