@@ -44,7 +44,8 @@ struct Backup {
 [[nodiscard]] std::vector<Backup> find_backups(const std::filesystem::path& path, const PeFile& file);
 
 /// Holds one file against the DLL that it is said to be a backup of.
-/// @return nothing if it is not there, or if neither of the two has a .nv_fatb
+/// @return nothing if it is not there, if neither of the two has a .nv_fatb, or if the DLL has none and a backup that
+///         should hold the whole of it can't be read
 [[nodiscard]] std::optional<Backup> examine_backup(BackupKind kind, const std::filesystem::path& backup,
                                                    const std::filesystem::path& path, const PeFile& file);
 
