@@ -252,6 +252,10 @@ Patch plan_patch(const PeFile& file, const std::vector<Backup>& backups, AslrPol
         plan = make_plan(read_pe(patch.target, file.info.size), file.info.size, policy);
     }
     apply_edits(plan.edits, patch.target);
+    if (half_done && plan.edits.empty()) {
+        // Begun under another policy, and this one asks for nothing: what was begun is finished.
+        patch.target = earlier->edited;
+    }
     patch.edits = header_difference(file, patch.target);
     return patch;
 }

@@ -76,6 +76,8 @@ std::optional<Backup> examine_undo(Backup backup, const fs::path& path, const Pe
     backup.half_done = progress == UndoProgress::half;
     backup.original = file.window;
     revert_edits(record.edits, backup.original);
+    backup.edited = file.window;
+    apply_edits(record.edits, backup.edited);
     return backup;
 }
 

@@ -35,6 +35,7 @@ struct Backup {
     BackupState state = BackupState::unusable;
     std::optional<Error> reason;         ///< why it is not valid
     std::vector<std::uint8_t> original;  ///< where valid: the header window of the original
+    std::vector<std::uint8_t> edited;    ///< undo, where valid: the window with all its edits carried out
     bool half_done = false;              ///< undo: some of its edits are carried out and some are not
 };
 
