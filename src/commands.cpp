@@ -153,6 +153,7 @@ void patch(Outcome& outcome, const Request& request, bool link, const CopyProgre
     if (link) {
         throw Error(ErrorCode::link, "patch: it is a link to another file", "name that file itself to patch it");
     }
+    require_usable_backups(e.file, e.backups, request.backup);
     outcome.edits = e.patch.edits;
     if (request.dry_run) {
         outcome.action = Action::would_patch;
