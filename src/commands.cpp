@@ -96,6 +96,7 @@ void verify(Outcome& outcome, const Request& request) {
     note_findings(outcome, e);
     if (e.assessment.needs_patch && skipped_as_signed(request, e)) {
         outcome.notes.emplace_back("signed: skipped");
+        outcome.warnings.clear();  // of what would come of patching it
     } else {
         outcome.fails = e.assessment.needs_patch;
     }
@@ -141,7 +142,6 @@ void patch(Outcome& outcome, const Request& request, bool link, const CopyProgre
         }
         return;
     }
-    outcome.warnings = e.assessment.warnings;
     if (e.assessment.status == Status::refused) {
         outcome.error = Error(ErrorCode::refused, "refused: " + e.assessment.reason).at(outcome.path);
         return;
@@ -153,6 +153,7 @@ void patch(Outcome& outcome, const Request& request, bool link, const CopyProgre
     if (link) {
         throw Error(ErrorCode::link, "patch: it is a link to another file", "name that file itself to patch it");
     }
+    outcome.warnings = e.assessment.warnings;
     require_usable_backups(e.file, e.backups, request.backup);
     outcome.edits = e.patch.edits;
     if (request.dry_run) {
