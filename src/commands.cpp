@@ -83,6 +83,13 @@ void note_findings(Outcome& outcome, const Examined& e) {
     }
 }
 
+/// There is nothing to do for this file itself.
+void tidy_up(Outcome& outcome, const Request& request, const Examined& e) {
+    if (!request.dry_run && e.file.image.has_fatbin() && remove_leftover_temporary(outcome.path)) {
+        outcome.notes.assign({"a temporary that a crash had left was removed"});
+    }
+}
+
 bool skipped_as_signed(const Request& request, const Examined& e) {
     return request.skip_signed && e.file.image.is_signed();
 }
@@ -137,9 +144,7 @@ void patch(Outcome& outcome, const Request& request, bool link, const CopyProgre
     outcome.commit = commit_charge(e.file.image);
     note_findings(outcome, e);
     if (!e.assessment.needs_patch) {
-        if (!request.dry_run && e.file.image.has_fatbin() && remove_leftover_temporary(outcome.path)) {
-            outcome.notes.assign({"a temporary that a crash had left was removed"});
-        }
+        tidy_up(outcome, request, e);
         return;
     }
     if (e.assessment.status == Status::refused) {
@@ -161,6 +166,9 @@ void patch(Outcome& outcome, const Request& request, bool link, const CopyProgre
         return;
     }
     outcome.notes = patch_file(outcome.path, e.file, e.backups, e.patch, request.backup, progress);
+    if (std::any_of(e.backups.begin(), e.backups.end(), [](const Backup& b) { return b.half_done; })) {
+        outcome.notes.emplace_back("an edit that had been broken off half way was finished");
+    }
     outcome.action = Action::patched;
     describe(outcome, examine(outcome.path, request.aslr));
 }
@@ -179,22 +187,30 @@ void restore(Outcome& outcome, const Request& request, bool link, const CopyProg
             throw Error(ErrorCode::no_backup, "restore: it is patched, but there is no backup",
                         "install the file's package again to get the original");
         }
-        if (!request.dry_run && e.file.image.has_fatbin() && remove_leftover_temporary(outcome.path)) {
-            outcome.notes.assign({"a temporary that a crash had left was removed"});
-        }
+        tidy_up(outcome, request, e);
         return;
     }
     if (link) {
         throw Error(ErrorCode::link, "restore: it is a link to another file", "name that file itself to restore it");
     }
     outcome.edits = header_difference(e.file, valid->original);
+    if (outcome.edits.empty() && request.keep_backup) {
+        tidy_up(outcome, request, e);
+        return;
+    }
     if (request.dry_run) {
         outcome.action = Action::would_restore;
         return;
     }
     restore_file(outcome.path, e.file, e.backups, request.keep_backup, progress);
     outcome.action = Action::restored;
-    describe(outcome, examine(outcome.path, request.aslr));
+    const Examined after = examine(outcome.path, request.aslr);
+    describe(outcome, after);
+    outcome.notes.clear();  // what was the matter is so no longer
+    note_findings(outcome, after);
+    if (valid->half_done) {
+        outcome.notes.emplace_back("an edit that had been broken off half way was taken back");
+    }
 }
 
 /// A crash between two renames left NAME.bak without NAME.
