@@ -258,7 +258,8 @@ TEST_CASE("backup: a NAME_bak of another build is neither restored nor lost") {
                  "  hint: fixnvpe clean removes it\n"});
     CHECK(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
     CHECK(session.names() == "a.dll a.dll.bak a.dll_bak");
-    CHECK(session.fixnvpe({"restore", "a.dll"}) == RESTORED);
+    CHECK(session.fixnvpe({"restore", "a.dll"}) ==
+          Output{0, "restored       a.dll  (a.dll_bak belongs to another build)\n1 file restored\n", ""});
     CHECK(read_file(session / "a.dll_bak") == testdata("x64-odd-size.dll"));
 }
 

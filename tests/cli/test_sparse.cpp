@@ -24,7 +24,9 @@ constexpr std::uint64_t MOST_MEMORY = 32 * MIB;
 /// 2 GiB, 1.9 GiB of them a writable .nv_fatb.
 PeSpec huge_dll() {
     PeSpec spec = cuda_dll(IMAGE_FILE_MACHINE_AMD64, SECTION_WRITABLE);
-    section(spec, ".nv_fatb").raw_size = static_cast<std::uint32_t>(GIB / 10 * 19 / 512 * 512);
+    TestSection& fatbin = section(spec, ".nv_fatb");
+    fatbin.raw_size = static_cast<std::uint32_t>(GIB / 10 * 19 / 512 * 512);
+    fatbin.virtual_size = fatbin.raw_size;
     section(spec, ".rdata").raw_size = static_cast<std::uint32_t>(GIB / 10 / 512 * 512);
     spec.check_sum = CheckSum::right;
     return spec;
