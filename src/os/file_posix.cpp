@@ -317,7 +317,8 @@ Claim::Claim(const fs::path& path) : file_(temporary_of(path), -1) {
 
 Claim::~Claim() {
     if (owned_) {
-        ::unlink(file_.path().c_str());
+        // Where that fails, the next claim takes the temporary for a leftover.
+        retry([&] { return ::unlink(file_.path().c_str()); });
     }
 }
 
