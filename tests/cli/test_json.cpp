@@ -155,6 +155,7 @@ void check_schema(const Json& json, const std::string& command) {
     for (const char* key : {"now", "after", "saved"}) {
         CHECK(summary.at("commit").at(key) == commit[key]);
     }
+    check_number(summary);
     CHECK(summary.at("workers") == 8);
 }
 
