@@ -547,9 +547,7 @@ std::string report_json(const Result& result, const ReportStyle& style) {
         summary[std::string(to_string(status))] = counts[status];
     }
     summary["commit"] = to_json(total);
-    if (result.command == Command::clean) {
-        summary["freed"] = freed;
-    }
+    summary["freed"] = freed;
     summary["workers"] = style.workers;
     const Json json{{"schema", SCHEMA},
                     {"tool", "fixnvpe"},
