@@ -1,0 +1,24 @@
+# Builds the Windows program on Linux, with MinGW-w64's GCC (Debian: g++-mingw-w64-x86-64-posix).
+set(CMAKE_SYSTEM_NAME Windows)
+set(CMAKE_SYSTEM_PROCESSOR x86_64)
+
+# Debian has this compiler twice: the one that ends in -posix has std::thread and std::mutex.
+set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
+set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
+
+# Programs are the building machine's; headers, libraries and packages never are.
+set(CMAKE_FIND_ROOT_PATH /usr/x86_64-w64-mingw32 ${LIEF_DIR})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+
+# One .exe that needs no DLL beyond the system's: no libstdc++-6.dll, libgcc_s_seh-1.dll or libwinpthread-1.dll.
+set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
+
+# Wine, where it is there, runs what was built: ctest does, and so does the build to list Catch2's test cases.
+find_program(FIXNVPE_WINE NAMES wine64 wine PATHS /usr/lib/wine)
+mark_as_advanced(FIXNVPE_WINE)
+if(FIXNVPE_WINE)
+  set(CMAKE_CROSSCOMPILING_EMULATOR "${FIXNVPE_WINE}")
+endif()
