@@ -358,6 +358,13 @@ void put_back_missing(const fs::path& path) {
     os::sync_folder(path.parent_path());
 }
 
+void remove_own_file(const fs::path& dll, const fs::path& own_file, const os::FileInfo& seen) {
+    const os::Claim claim(dll);
+    must_be_unchanged(own_file, seen);
+    os::remove(own_file);
+    os::sync_folder(own_file.parent_path());
+}
+
 bool remove_leftover_temporary(const fs::path& path) {
     if (os::info_of(temporary_path(path)).type == os::FileType::missing) {
         return false;

@@ -81,26 +81,6 @@ std::optional<Backup> examine_undo(Backup backup, const fs::path& path, const Pe
     return backup;
 }
 
-std::optional<Backup> examine(BackupKind kind, fs::path candidate, const fs::path& path, const PeFile& file) {
-    Backup backup;
-    backup.kind = kind;
-    backup.file = std::move(candidate);
-    backup.info = os::info_of(backup.file);
-    if (backup.info.type == os::FileType::missing) {
-        return std::nullopt;
-    }
-    try {
-        if (backup.info.type == os::FileType::link) {
-            throw Error(ErrorCode::link, "check the backup: it is a link", "remove it, or put the file itself there");
-        }
-        return kind == BackupKind::undo ? examine_undo(backup, path, file) : examine_copy(backup, file);
-    } catch (Error& error) {
-        backup.state = error.code() == ErrorCode::stale_backup ? BackupState::stale : BackupState::unusable;
-        backup.reason = Error(error).at(backup.file);
-        return backup;
-    }
-}
-
 }  // namespace
 
 std::string_view to_string(BackupKind kind) {
@@ -121,13 +101,34 @@ std::string_view to_string(BackupState state) {
     return "";
 }
 
+std::optional<Backup> examine_backup(BackupKind kind, const fs::path& candidate, const fs::path& path,
+                                     const PeFile& file) {
+    Backup backup;
+    backup.kind = kind;
+    backup.file = candidate;
+    backup.info = os::info_of(backup.file);
+    if (backup.info.type == os::FileType::missing) {
+        return std::nullopt;
+    }
+    try {
+        if (backup.info.type == os::FileType::link) {
+            throw Error(ErrorCode::link, "check the backup: it is a link", "remove it, or put the file itself there");
+        }
+        return kind == BackupKind::undo ? examine_undo(backup, path, file) : examine_copy(backup, file);
+    } catch (Error& error) {
+        backup.state = error.code() == ErrorCode::stale_backup ? BackupState::stale : BackupState::unusable;
+        backup.reason = Error(error).at(backup.file);
+        return backup;
+    }
+}
+
 std::vector<Backup> find_backups(const fs::path& path, const PeFile& file) {
     std::vector<Backup> found;
     const std::pair<BackupKind, fs::path> candidates[] = {{BackupKind::full, backup_path(path)},
                                                           {BackupKind::undo, undo_path(path)},
                                                           {BackupKind::legacy, legacy_backup_path(path)}};
     for (const auto& [kind, candidate] : candidates) {
-        if (auto backup = examine(kind, candidate, path, file)) {
+        if (auto backup = examine_backup(kind, candidate, path, file)) {
             found.push_back(std::move(*backup));
         }
     }

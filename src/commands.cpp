@@ -9,9 +9,12 @@
 #include <thread>
 #include <utility>
 
+#include "fixnvpe/clean.hpp"
 #include "fixnvpe/os/process.hpp"
 #include "fixnvpe/own_files.hpp"
 #include "fixnvpe/pe_file.hpp"
+#include "fixnvpe/python_env.hpp"
+#include "fixnvpe/relocations.hpp"
 #include "fixnvpe/targets.hpp"
 #include "fixnvpe/text.hpp"
 
@@ -103,6 +106,30 @@ void verify(Outcome& outcome, const Request& request) {
     }
 }
 
+/// The one place that reads more of a file than its headers.
+std::uint64_t count_relocated_bytes(const fs::path& path, const PeImage& image) {
+    const RelocationTable table = relocation_table(image);
+    std::vector<std::uint8_t> bytes(table.size);
+    bytes.resize(os::File::open_to_read(path).read_at(table.offset, bytes));
+    return relocated_bytes(bytes);
+}
+
+void scan(Outcome& outcome, const Request& request) {
+    verify(outcome, request);
+    outcome.fails = false;
+    const bool will_lose_aslr = std::any_of(outcome.edits.begin(), outcome.edits.end(), [](const Edit& edit) {
+        return edit.field == Field::dll_characteristics;
+    });
+    const bool has_lost_it = outcome.image->has_fatbin() && !outcome.image->dynamic_base();
+    if (outcome.status != Status::refused && (will_lose_aslr || has_lost_it)) {
+        try {
+            outcome.relocated = count_relocated_bytes(outcome.path, *outcome.image);
+        } catch (const Error& error) {
+            outcome.notes.push_back("its relocations can't be counted: " + error.message());
+        }
+    }
+}
+
 void patch(Outcome& outcome, const Request& request, bool link, const CopyProgress& progress) {
     const Examined e = examine(outcome.path, request.aslr);
     describe(outcome, e);
@@ -170,7 +197,8 @@ void restore(Outcome& outcome, const Request& request, bool link, const CopyProg
 
 /// A crash between two renames left NAME.bak without NAME.
 void mend_missing(Outcome& outcome, const Request& request) {
-    if (request.command == Command::verify || request.dry_run) {
+    const bool only_looks = request.command == Command::verify || request.command == Command::scan;
+    if (only_looks || request.dry_run) {
         throw Error(ErrorCode::missing, "look up: the file is missing, but its backup is there",
                     "fixnvpe patch or fixnvpe restore puts it back");
     }
@@ -178,21 +206,36 @@ void mend_missing(Outcome& outcome, const Request& request) {
     outcome.action = Action::restored;
 }
 
-/// Refines an error of the system with what only the whole picture shows.
-Error complete(Error error, const fs::path& path) {
-    return error.path().empty() ? std::move(error).at(path) : error;
+/// Does `work` to an outcome; whatever it throws becomes the outcome's error.
+template <typename Work>
+void guard(Outcome& outcome, Work work) {
+    try {
+        work();
+    } catch (const Error& error) {
+        outcome.error = error.path().empty() ? Error(error).at(outcome.path) : error;
+        if (!outcome.image) {
+            outcome.status = error.code() == ErrorCode::not_pe ? Status::not_pe : Status::error;
+        }
+    } catch (const std::bad_alloc&) {
+        outcome.error = Error(ErrorCode::io, "work: not enough memory").at(outcome.path);
+    } catch (const std::exception& error) {
+        outcome.error = Error(ErrorCode::internal, fmt::format("internal error: {}", error.what()),
+                              "this is a bug in fixnvpe: please report it")
+                            .at(outcome.path);
+    }
 }
 
 Outcome work_on(const Target& target, const Request& request, const CopyProgress& progress) {
     Outcome outcome;
     outcome.path = target.path;
     outcome.named = target.named;
-    try {
+    guard(outcome, [&] {
         if (target.missing) {
             mend_missing(outcome, request);
         }
         switch (request.command) {
             case Command::verify: verify(outcome, request); break;
+            case Command::scan: scan(outcome, request); break;
             case Command::patch: patch(outcome, request, target.link, progress); break;
             case Command::restore:
                 if (target.missing) {
@@ -201,25 +244,22 @@ Outcome work_on(const Target& target, const Request& request, const CopyProgress
                     restore(outcome, request, target.link, progress);
                 }
                 break;
+            case Command::clean: break;  // works on own files, not on DLLs
         }
         if (target.missing) {
             outcome.notes.emplace_back("the file was missing and its backup was put back first");
         }
-    } catch (const Error& error) {
-        outcome.error = complete(error, target.path);
-        if (!outcome.image) {
-            outcome.status = error.code() == ErrorCode::not_pe ? Status::not_pe : Status::error;
-        }
-    } catch (const std::bad_alloc&) {
-        outcome.error = Error(ErrorCode::io, "work: not enough memory").at(target.path);
-    } catch (const std::exception& error) {
-        outcome.error = Error(ErrorCode::internal, fmt::format("internal error: {}", error.what()),
-                              "this is a bug in fixnvpe: please report it")
-                            .at(target.path);
-    }
+    });
     if (outcome.status == Status::not_pe && !outcome.named) {
         outcome.error.reset();
     }
+    return outcome;
+}
+
+Outcome work_on(const OwnFile& own, const Request& request, const CopyProgress& /*progress*/) {
+    Outcome outcome;
+    outcome.path = own.path;
+    guard(outcome, [&] { clean(outcome, own, request); });
     return outcome;
 }
 
@@ -255,7 +295,8 @@ ExitStatus exit_status(const Result& result, bool interrupted) {
 }
 
 /// Works on all targets, `jobs` at once; the results keep the targets' order.
-std::vector<Outcome> work_on_all(const std::vector<Target>& targets, const Request& request, const Progress& progress) {
+template <typename Item>
+std::vector<Outcome> work_on_all(const std::vector<Item>& targets, const Request& request, const Progress& progress) {
     std::vector<std::optional<Outcome>> slots(targets.size());
     std::atomic<std::size_t> next = 0;
     const auto work = [&] {
@@ -285,6 +326,25 @@ std::vector<Outcome> work_on_all(const std::vector<Target>& targets, const Reque
     return outcomes;
 }
 
+/// What to work on where no target is named.
+std::vector<std::string> targets_of_environment(const Request& request, std::string& chosen) {
+    EnvironmentQuery query;
+    if (request.env) {
+        query.env_option = os::to_path(*request.env);
+    }
+    const PythonEnvironment environment = find_python_environment(query);
+    chosen = describe(environment);
+    std::vector<std::string> targets;
+    if (request.all_packages) {
+        for (const fs::path& folder : environment.folders) {
+            targets.push_back(os::from_path(folder));
+        }
+    } else {
+        targets.push_back(os::from_path(require_torch(environment).lib));
+    }
+    return targets;
+}
+
 }  // namespace
 
 std::string_view to_string(Command command) {
@@ -292,6 +352,8 @@ std::string_view to_string(Command command) {
         case Command::patch: return "patch";
         case Command::verify: return "verify";
         case Command::restore: return "restore";
+        case Command::scan: return "scan";
+        case Command::clean: return "clean";
     }
     return "";
 }
@@ -303,6 +365,8 @@ std::string_view to_string(Action action) {
         case Action::would_patch: return "would-patch";
         case Action::restored: return "restored";
         case Action::would_restore: return "would-restore";
+        case Action::removed: return "removed";
+        case Action::would_remove: return "would-remove";
     }
     return "";
 }
@@ -310,11 +374,27 @@ std::string_view to_string(Action action) {
 Result run(const Request& request, const Progress& progress) {
     Result result;
     result.command = request.command;
-    result.dry_run = request.dry_run;
-    Targets targets = find_targets(request.targets);
+    const bool cleans = request.command == Command::clean;
+    const std::vector<std::string> names =
+        request.targets.empty() ? targets_of_environment(request, result.environment) : request.targets;
+    Targets targets = find_targets(names, cleans ? Want::own_files : Want::dlls);
     result.problems = std::move(targets.problems);
-    result.files = work_on_all(targets.files, request, progress);
-    warn_of_shared_bases(result.files);
+    for (const Skipped& skipped : targets.skipped) {
+        result.passed_over.push_back(fmt::format("{}  ({})", printable_path(skipped.path), skipped.reason));
+    }
+    if (cleans) {
+        result.files = work_on_all(targets.own_files, request, progress);
+    } else {
+        result.files = work_on_all(targets.files, request, progress);
+        for (const OwnFile& own : targets.own_files) {
+            if (own.orphan && own.kind == OwnFileKind::backup) {
+                result.orphans.push_back(own.path);
+            }
+        }
+        if (request.command != Command::restore) {
+            warn_of_shared_bases(result.files);
+        }
+    }
     result.exit_status = exit_status(result, os::interrupted());
     return result;
 }

@@ -65,6 +65,10 @@ void debug(std::string_view text) {
     logger().debug(text);
 }
 
+void info(std::string_view text) {
+    logger().info(text);
+}
+
 void warning(std::string_view text) {
     logger().warn(text);
 }

@@ -22,23 +22,26 @@ namespace {
 /// LIEF follows every pointer in the headers it is given (imports, signature, symbols, section contents),
 /// in old versions without enough checks, and it takes sixteen data directories for granted. A header
 /// window holds nothing they could point to, and the file is untrusted. So all pointers are blanked, and
-/// the MS-DOS stub with them; a real file's headers are otherwise byte for byte what they were.
+/// the MS-DOS stub with them; a real file's headers are otherwise byte for byte what they were. Headers
+/// that begin inside the MS-DOS header, which Windows allows, are moved behind it: they share bytes with
+/// e_lfanew, which may not be blanked.
 std::vector<std::uint8_t> headers_without_pointers(ByteView window, const PeLayout& layout) {
-    const std::size_t directories_size = IMAGE_NUMBEROF_DIRECTORY_ENTRIES * size_of::DataDirectory;
-    std::vector<std::uint8_t> copy(window.begin(), window.begin() + static_cast<std::ptrdiff_t>(layout.data_directories));
-    copy.resize(copy.size() + directories_size, 0);
+    const auto at = [&](std::size_t offset) { return window.begin() + static_cast<std::ptrdiff_t>(offset); };
+    const std::size_t nt_headers = std::max(layout.nt_headers, size_of::DosHeader);
+
+    std::vector<std::uint8_t> copy(at(0), at(size_of::DosHeader));
+    copy.resize(nt_headers);
+    copy.insert(copy.end(), at(layout.nt_headers), at(layout.data_directories));
+    copy.resize(copy.size() + IMAGE_NUMBEROF_DIRECTORY_ENTRIES * size_of::DataDirectory);
     const std::size_t section_table = copy.size();
-    const ByteView sections = window.subspan(layout.section_table, layout.end() - layout.section_table);
-    copy.insert(copy.end(), sections.begin(), sections.end());
+    copy.insert(copy.end(), at(layout.section_table), at(layout.end()));
 
     const ByteSpan bytes(copy);
-    if (layout.nt_headers > size_of::DosHeader) {
-        std::fill(copy.begin() + size_of::DosHeader, copy.begin() + static_cast<std::ptrdiff_t>(layout.nt_headers), 0);
-    }
-    store_le(bytes, layout.nt_headers + offset::PointerToSymbolTable, sizeof(std::uint32_t), 0);
-    store_le(bytes, layout.nt_headers + offset::NumberOfSymbols, sizeof(std::uint32_t), 0);
-    store_le(bytes, layout.nt_headers + offset::SizeOfOptionalHeader, sizeof(std::uint16_t),
-             section_table - layout.optional_header);
+    store_le(bytes, offset::e_lfanew, sizeof(std::uint32_t), nt_headers);
+    store_le(bytes, nt_headers + offset::PointerToSymbolTable, sizeof(std::uint32_t), 0);
+    store_le(bytes, nt_headers + offset::NumberOfSymbols, sizeof(std::uint32_t), 0);
+    store_le(bytes, nt_headers + offset::SizeOfOptionalHeader, sizeof(std::uint16_t),
+             section_table - nt_headers - size_of::NtSignatureAndFileHeader);
     for (std::size_t i = 0; i < layout.number_of_sections; ++i) {
         store_le(bytes, section_table + i * size_of::SectionHeader + offset::PointerToRawData, sizeof(std::uint32_t),
                  copy.size());

@@ -148,9 +148,6 @@ private:
         try {
             step();
         } catch (Error& error) {
-            if (error.code() == ErrorCode::interrupted) {
-                throw;
-            }
             targets_.problems.push_back(error.path().empty() ? std::move(error).at(what) : std::move(error));
         }
     }
@@ -219,15 +216,12 @@ private:
     void search(const path& folder, const Glob& glob, const char* nothing, const std::string& hint) {
         const std::size_t problems = targets_.problems.size();
         std::vector<Place> places{{folder, glob.start(), glob.matches_folder(glob.start())}};
-        while (!places.empty()) {
-            if (os::interrupted()) {
-                throw Error(ErrorCode::interrupted, "interrupted");
-            }
+        while (!places.empty() && !os::interrupted()) {
             const Place place = std::move(places.back());
             places.pop_back();
             attempt(spelled(place.folder), [&] { list(place, glob, places); });
         }
-        if (!matched_ && targets_.problems.size() == problems) {
+        if (!matched_ && targets_.problems.size() == problems && !os::interrupted()) {
             throw Error(ErrorCode::no_match, nothing,
                         only_own_ ? "only fixnvpe's own files are there, and they are never a target" : hint);
         }
@@ -281,9 +275,11 @@ private:
     void take(const os::FileIdentity& folder, Target target) {
         matched_ = true;
         Key key{folder, folded_name(target.path)};
-        const auto [file, first] = files_.try_emplace(std::move(key), target);
-        file->second.named = file->second.named || target.named;
-        file->second.missing = file->second.missing || target.missing;
+        const bool named = target.named;
+        const bool missing = target.missing;
+        Target& file = files_.try_emplace(std::move(key), std::move(target)).first->second;
+        file.named = file.named || named;
+        file.missing = file.missing || missing;
     }
 
     void take(const os::FileIdentity& folder, const std::vector<OwnFile>& files) {

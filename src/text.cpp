@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <type_traits>
 
 namespace fixnvpe {
@@ -14,6 +16,36 @@ constexpr char32_t STRAY_BYTE = 0xDC00;  // plus the byte; valid UTF-8 never giv
 bool is_command(char32_t c) {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E || c == 0x200F ||
            (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+}
+
+struct Range {
+    char32_t first;
+    char32_t last;
+};
+
+bool is_in(char32_t c, std::span<const Range> ranges) {
+    return std::any_of(ranges.begin(), ranges.end(), [&](const Range& r) { return c >= r.first && c <= r.last; });
+}
+
+/// Columns of one character, by the blocks of Unicode that file names are made of (UAX #11, East Asian Width).
+std::size_t columns_of(char32_t c) {
+    static constexpr std::array<Range, 6> combining{
+        {{0x0300, 0x036F}, {0x200B, 0x200D}, {0x20D0, 0x20FF}, {0x3099, 0x309A}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}}};
+    static constexpr std::array<Range, 10> wide{{{0x1100, 0x115F},
+                                                 {0x2E80, 0x303E},
+                                                 {0x3041, 0x33FF},
+                                                 {0x3400, 0x4DBF},
+                                                 {0x4E00, 0x9FFF},
+                                                 {0xA000, 0xA4CF},
+                                                 {0xAC00, 0xD7A3},
+                                                 {0xF900, 0xFAFF},
+                                                 {0xFE30, 0xFE6F},
+                                                 {0xFF00, 0xFF60}}};
+    static constexpr std::array<Range, 3> wide_beyond{{{0xFFE0, 0xFFE6}, {0x1F300, 0x1F9FF}, {0x20000, 0x3FFFD}}};
+    if (c < 0x0300) {
+        return 1;
+    }
+    return is_in(c, combining) ? 0 : is_in(c, wide) || is_in(c, wide_beyond) ? 2 : 1;
 }
 
 /// A path's own bytes, or UTF-8 made of its UTF-16.
@@ -143,6 +175,63 @@ std::string printable(std::string_view text) {
 
 std::string printable_path(const std::filesystem::path& path) {
     return printable(std::string_view(native_utf8(path)));
+}
+
+std::size_t display_width(std::string_view text) {
+    std::size_t columns = 0;
+    while (!text.empty()) {
+        const CodePoint c = first_code_point(text);
+        columns += c.valid ? columns_of(c.value) : 1;
+        text.remove_prefix(c.length);
+    }
+    return columns;
+}
+
+std::string shorten_middle(std::string_view text, std::size_t columns) {
+    if (display_width(text) <= columns) {
+        return std::string(text);
+    }
+    if (columns == 0) {
+        return {};
+    }
+    std::vector<std::string_view> characters;
+    for (std::string_view rest = text; !rest.empty();) {
+        const CodePoint c = first_code_point(rest);
+        characters.push_back(rest.substr(0, c.length));
+        rest.remove_prefix(c.length);
+    }
+    // The end of a path says most: it gets the larger half.
+    const std::size_t room = columns - 1;
+    std::string tail;
+    std::size_t tail_width = 0;
+    std::size_t last = characters.size();
+    while (last > 0 && tail_width + display_width(characters[last - 1]) <= room - room / 3) {
+        --last;
+        tail_width += display_width(characters[last]);
+        tail.insert(0, characters[last]);
+    }
+    std::string head;
+    std::size_t head_width = 0;
+    for (std::size_t i = 0; i < last && head_width + display_width(characters[i]) <= room - tail_width; ++i) {
+        head_width += display_width(characters[i]);
+        head += characters[i];
+    }
+    return head + "\u2026" + tail;
+}
+
+std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
+    std::vector<std::string> lines(1);
+    while (!text.empty()) {
+        const std::string_view word = text.substr(0, text.find(' '));
+        text.remove_prefix(std::min(text.size(), word.size() + 1));
+        std::string& line = lines.back();
+        if (!line.empty() && display_width(line) + 1 + display_width(word) > columns) {
+            lines.emplace_back(word);
+        } else {
+            line += (line.empty() ? "" : " ") + std::string(word);
+        }
+    }
+    return lines;
 }
 
 }  // namespace fixnvpe

@@ -43,6 +43,11 @@ struct Backup {
 /// @throws Error io, access_denied where the folder can't be looked at
 [[nodiscard]] std::vector<Backup> find_backups(const std::filesystem::path& path, const PeFile& file);
 
+/// Holds one file against the DLL that it is said to be a backup of.
+/// @return nothing if it is not there, or if neither of the two has a .nv_fatb
+[[nodiscard]] std::optional<Backup> examine_backup(BackupKind kind, const std::filesystem::path& backup,
+                                                   const std::filesystem::path& path, const PeFile& file);
+
 /// The first backup in this state.
 [[nodiscard]] const Backup* first_in_state(const std::vector<Backup>& backups, BackupState state);
 

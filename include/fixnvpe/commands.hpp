@@ -18,12 +18,12 @@
 
 namespace fixnvpe {
 
-enum class Command { patch, verify, restore };
+enum class Command { patch, verify, restore, scan, clean };
 
 [[nodiscard]] std::string_view to_string(Command command);
 
 /// What the command did to a file.
-enum class Action { none, patched, would_patch, restored, would_restore };
+enum class Action { none, patched, would_patch, restored, would_restore, removed, would_remove };
 
 /// The action as it stands in the output, such as "would-patch".
 [[nodiscard]] std::string_view to_string(Action action);
@@ -39,13 +39,16 @@ enum class ExitStatus {
 /// What the user asks for.
 struct Request {
     Command command = Command::verify;
-    std::vector<std::string> targets;  ///< files, folders and globs, as given on the command line
+    std::vector<std::string> targets;  ///< files, folders and globs, as given; none: the Python environment's
+    std::optional<std::string> env;    ///< without targets: the environment to take, not the active one
+    bool all_packages = false;         ///< without targets: all of its site-packages, not only torch/lib
     AslrPolicy aslr = AslrPolicy::automatic;
     BackupMode backup = BackupMode::full;
-    bool dry_run = false;         ///< patch, restore: write nothing
+    bool dry_run = false;         ///< patch, restore, clean: write nothing
     bool skip_signed = false;     ///< patch, verify: signed files are left as they are
     bool keep_backup = false;     ///< restore
     bool require_backup = false;  ///< verify: a patched file needs a valid backup
+    bool clean_all = false;       ///< clean: also backups that restore could use
     unsigned jobs = 1;            ///< files worked on at once
 };
 
@@ -57,12 +60,16 @@ struct Outcome {
     Action action = Action::none;
     bool needs_patch = false;
     bool fails = false;                ///< verify: makes the exit status 1
-    std::string reason;                ///< why it is refused, or fails though it is patched
+    bool passed_over = false;          ///< clean: it only has a name like ours
+    std::string reason;                ///< why it is refused, or fails though it is patched, or is (not) removed
     std::uint64_t size = 0;            ///< bytes
     std::optional<PeImage> image;      ///< after the command; empty where it could not be read
     CommitCharge commit;               ///< before the command
     std::vector<Edit> edits;           ///< made, or to be made
     std::optional<Backup> backup;      ///< after the command: a valid one, else the first that is there
+    std::uint64_t freed = 0;           ///< clean: bytes on disk
+    /// scan: bytes of the pages that hold relocations; empty where they were not counted
+    std::optional<std::uint64_t> relocated;
     std::vector<Warning> warnings;
     std::vector<std::string> notes;    ///< what else was done or seen, in words
     std::optional<Error> error;
@@ -70,10 +77,11 @@ struct Outcome {
 
 struct Result {
     Command command = Command::verify;
-    bool dry_run = false;
+    std::string environment;           ///< the Python environment that was chosen; empty with targets
     std::vector<Outcome> files;        ///< sorted by path
     std::vector<Error> problems;       ///< targets that match nothing, folders that can't be read
-    std::vector<std::string> remarks;  ///< of no single file: backups without their DLL, names passed over
+    std::vector<std::filesystem::path> orphans;  ///< backups whose DLL is gone
+    std::vector<std::string> passed_over;        ///< names that are no files, with the reason
     ExitStatus exit_status = ExitStatus::ok;
 };
 

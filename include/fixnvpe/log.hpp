@@ -9,6 +9,7 @@ namespace fixnvpe::log {
 void start(bool verbose, bool color);
 
 void debug(std::string_view text);  ///< with -v
+void info(std::string_view text);
 void warning(std::string_view text);
 void error(std::string_view text);
 

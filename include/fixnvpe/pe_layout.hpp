@@ -29,6 +29,9 @@ inline constexpr std::uint32_t IMAGE_DIRECTORY_ENTRY_SECURITY = 4;
 inline constexpr std::uint32_t IMAGE_DIRECTORY_ENTRY_BASERELOC = 5;
 inline constexpr std::uint32_t IMAGE_NUMBEROF_DIRECTORY_ENTRIES = 16;
 
+inline constexpr unsigned IMAGE_REL_BASED_ABSOLUTE = 0;  // padding, not a fix-up
+inline constexpr unsigned RELOCATION_TYPE_SHIFT = 12;    // the type is the high 4 bits of an entry
+
 /// A page of memory in bytes: the smallest SectionAlignment at which Windows maps the sections of a
 /// file one by one with a protection of their own.
 inline constexpr std::uint32_t PAGE_SIZE_BYTES = 4096;
@@ -63,6 +66,9 @@ inline constexpr std::size_t VirtualAddress = 12;
 inline constexpr std::size_t SizeOfRawData = 16;
 inline constexpr std::size_t PointerToRawData = 20;
 inline constexpr std::size_t Characteristics = 36;
+
+inline constexpr std::size_t RelocationPage = 0;  // from the start of a base relocation block
+inline constexpr std::size_t RelocationBlockSize = 4;
 }  // namespace offset
 
 /// Sizes in bytes.
@@ -74,6 +80,7 @@ inline constexpr std::size_t OptionalHeader64 = 112;
 inline constexpr std::size_t DataDirectory = 8;
 inline constexpr std::size_t SectionHeader = 40;
 inline constexpr std::size_t SectionName = 8;
+inline constexpr std::size_t BaseRelocationBlock = 8;  // without its entries
 }  // namespace size_of
 
 /// Where the headers of one file lie: file offsets and sizes in bytes.

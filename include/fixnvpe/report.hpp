@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ struct ReportStyle {
     bool quiet = false;     ///< only what is a problem
     bool color = false;     ///< escape sequences for a terminal
     unsigned workers = 8;   ///< DataLoader workers that a training run is thought to have
+    std::optional<unsigned> width;  ///< columns of the terminal; without one, lines are as long as they are
 };
 
 /// The result, for standard output.
@@ -23,7 +25,7 @@ struct ReportStyle {
 
 /// What belongs on standard error beside it.
 struct Message {
-    enum class Level { warning, error };
+    enum class Level { info, warning, error };
     Level level = Level::error;
     std::string text;  ///< "PATH: what failed: the system's reason", and a hint on a line of its own
 };

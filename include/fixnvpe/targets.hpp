@@ -58,8 +58,8 @@ enum class Want {
 ///
 /// A DLL that is not there is a target nevertheless (`missing`) if it was named and its NAME.bak is there, or
 /// if both NAME.bak and NAME.fixnvpe-tmp were found.
+/// After Ctrl-C it stops looking.
 /// @param texts as given on the command line: UTF-8 on Windows, bytes elsewhere
-/// @throws Error interrupted; any other is among the problems
 [[nodiscard]] Targets find_targets(const std::vector<std::string>& texts, Want want = Want::dlls);
 
 }  // namespace fixnvpe

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// Words for people: numbers, paths, plurals.
 namespace fixnvpe {
@@ -40,5 +41,14 @@ template <class Char>
 /// direction of writing around) and invalid UTF-8 become \n, \x1b, \u202e and the like.
 [[nodiscard]] std::string printable(std::string_view text);
 [[nodiscard]] std::string printable_path(const std::filesystem::path& path);
+
+/// Columns that printable text takes on a terminal: a Chinese character takes two, a combining mark none.
+[[nodiscard]] std::size_t display_width(std::string_view text);
+
+/// The text with its middle replaced by "…", so that it takes at most `columns`.
+[[nodiscard]] std::string shorten_middle(std::string_view text, std::size_t columns);
+
+/// Lines of at most `columns`, broken at spaces. A word that is longer has a line of its own.
+[[nodiscard]] std::vector<std::string> wrap(std::string_view text, std::size_t columns);
 
 }  // namespace fixnvpe

@@ -66,7 +66,7 @@ TEST_CASE("pe_builder: a section of gigabytes needs neither memory nor disk") {
     }
     CHECK(held < 8192);
 
-    const std::filesystem::path path = std::filesystem::temp_directory_path() / "fixnvpe-pe_builder_test.bin";
+    const std::filesystem::path path = std::filesystem::temp_directory_path() / "fixnvpe-test_pe_builder.bin";
     file.write(path);
     CHECK(std::filesystem::file_size(path) == file.size);
     std::filesystem::remove(path);

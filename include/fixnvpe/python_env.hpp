@@ -1,0 +1,50 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fixnvpe/os/process.hpp"
+
+/// Finds the active Python environment by looking at files only: no interpreter is run.
+namespace fixnvpe {
+
+struct Torch {
+    std::string version;        ///< as its dist-info says, such as 1.12.1+cu113; empty if there is none
+    std::filesystem::path lib;  ///< torch/lib, which is there
+    bool cuda = false;          ///< false: a build without CUDA, such as +cpu; nothing to patch
+};
+
+struct PythonEnvironment {
+    std::filesystem::path prefix;
+    std::string chosen_by;                       ///< "VIRTUAL_ENV", "python on PATH", …
+    std::vector<std::filesystem::path> folders;  ///< what --all takes: site-packages; conda's Library/bin, too
+    std::optional<Torch> torch;
+    std::vector<std::string> passed_over;  ///< what seemed to come first, and why it did not
+};
+
+/// What the search looks at.
+struct EnvironmentQuery {
+    std::optional<std::filesystem::path> env_option;  ///< --env DIR
+    std::filesystem::path current_folder;
+    std::function<std::optional<std::string>(const char* name)> variable = os::environment;
+    /// Names and variables are those of Windows; both kinds of folder layout are known everywhere.
+    bool windows = std::filesystem::path::preferred_separator == '\\';
+};
+
+/// The first of these that has a site-packages folder: --env DIR, VIRTUAL_ENV, CONDA_PREFIX, .venv and
+/// python_embeded in the current folder, the python on PATH (with the user's own site-packages, where it is
+/// no virtual environment), and, without one, those alone. DIR may also be the folder that holds a .venv,
+/// venv or python_embeded. A DIR that is none is an error, and nothing else is looked at.
+/// @throws Error no_match, with what was looked at and how to name one
+[[nodiscard]] PythonEnvironment find_python_environment(const EnvironmentQuery& query);
+
+/// "environment: C:\venv (VIRTUAL_ENV), torch 1.12.1+cu113", also if torch is not there or has no CUDA.
+[[nodiscard]] std::string describe(const PythonEnvironment& environment);
+
+/// The torch of an environment that should have one. @throws Error no_match if it is not installed
+[[nodiscard]] const Torch& require_torch(const PythonEnvironment& environment);
+
+}  // namespace fixnvpe

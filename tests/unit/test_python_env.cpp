@@ -1,0 +1,359 @@
+#include "fixnvpe/python_env.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fixnvpe/error.hpp"
+#include "support/catch.hpp"
+#include "support/temp_folder.hpp"
+
+namespace fixnvpe::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Texts = std::vector<std::string>;
+
+/// A tree of small files, and what a process in it would see.
+class World {
+public:
+    explicit World(bool windows) { query.windows = windows; }
+
+    /// @param site a site-packages folder, from the tree's root
+    void torch(const std::string& site, const std::string& version = "1.12.1+cu113", bool cuda = true) const {
+        temp.file(site + "/torch-" + version + ".dist-info/METADATA");
+        temp.file(site + "/torch/lib/c10.dll");
+        if (cuda) {
+            temp.file(site + "/torch/lib/torch_cuda.dll");
+        }
+    }
+    void set(const std::string& name, const std::string& value) { variables[name] = value; }
+    /// A variable that names a place in the tree.
+    void point(const std::string& name, const std::string& place) { set(name, (temp / place).string()); }
+
+    PythonEnvironment find() {
+        query.current_folder = temp / "work";
+        query.variable = [&](const char* name) -> std::optional<std::string> {
+            const auto found = variables.find(name);
+            return found == variables.end() ? std::nullopt : std::optional(found->second);
+        };
+        return find_python_environment(query);
+    }
+    /// From the tree's root, with slashes.
+    std::string name(const fs::path& path) const { return path.lexically_relative(temp.path()).generic_string(); }
+
+    /// "PREFIX (CHOSEN_BY): FOLDER, FOLDER"
+    std::string found() {
+        const PythonEnvironment e = find();
+        std::string text = name(e.prefix) + " (" + e.chosen_by + "):";
+        for (const fs::path& folder : e.folders) {
+            text += " " + name(folder);
+        }
+        return text;
+    }
+    std::string torch_found() {
+        const PythonEnvironment e = find();
+        return e.torch ? name(e.torch->lib) + " " + e.torch->version + (e.torch->cuda ? " cuda" : " cpu") : "none";
+    }
+
+    TempFolder temp;
+    EnvironmentQuery query;
+    std::map<std::string, std::string> variables;
+};
+
+}  // namespace
+
+TEST_CASE("python_env: each kind of environment, named with --env") {
+    World world(GENERATE(true, false));
+    const auto [prefix, site, library] = GENERATE(table<std::string, std::string, std::string>({
+        {"venv", "venv/Lib/site-packages", "venv/Scripts/python.exe"},
+        {"venv", "venv/lib/python3.11/site-packages", "venv/bin/python"},
+        {"conda", "conda/Lib/site-packages", "conda/python.exe"},
+        {"conda/envs/named", "conda/envs/named/Lib/site-packages", "conda/envs/named/python.exe"},
+        {"conda", "conda/lib/python3.9/site-packages", "conda/bin/python3"},
+        {"Python310", "Python310/Lib/site-packages", "Python310/python.exe"},
+        {"ComfyUI/python_embeded", "ComfyUI/python_embeded/Lib/site-packages", "ComfyUI/python_embeded/python310._pth"},
+        {"usr", "usr/lib/python3/dist-packages", "usr/bin/python3"},
+        {"usr", "usr/local/lib/python3.11/dist-packages", "usr/bin/python3"},
+        {"fedora", "fedora/lib64/python3.12/site-packages", "fedora/bin/python3"},
+    }));
+    world.temp.file(library);
+    world.torch(site);
+    world.query.env_option = world.temp / prefix;
+    CHECK(world.found() == prefix + " (--env): " + site);
+    CHECK(world.torch_found() == site + "/torch/lib 1.12.1+cu113 cuda");
+}
+
+TEST_CASE("python_env: --env also takes the folder that holds the environment") {
+    World world(true);
+    const std::string inner = GENERATE(".venv", "venv", "python_embeded");
+    world.torch("project/" + inner + "/Lib/site-packages");
+    world.query.env_option = world.temp / "project";
+    CHECK(world.found() == "project/" + inner + " (--env): project/" + inner + "/Lib/site-packages");
+}
+
+TEST_CASE("python_env: --env that is none is an error, whatever else is there") {
+    World world(false);
+    world.torch("venv/lib/python3.11/site-packages");
+    world.point("VIRTUAL_ENV", "venv");
+    world.temp.folder("work/empty");
+    const auto [dir, message] =
+        GENERATE(std::pair{"work/empty", "no Python environment: it has no site-packages folder"},
+                 std::pair{"work/nowhere", "there is no such folder"});
+    world.query.env_option = world.temp / dir;
+    try {
+        world.find();
+        FAIL("found " << world.found());
+    } catch (const Error& error) {
+        CHECK(error.code() == ErrorCode::no_match);
+        CHECK(error.path() == world.temp / dir);
+        CHECK(error.message() == message);
+        CHECK_THAT(error.hint(), contains("the folder that holds python.exe, Scripts or bin"));
+    }
+}
+
+TEST_CASE("python_env: the order is VIRTUAL_ENV, CONDA_PREFIX, .venv, python on PATH, the user's own") {
+    World world(true);
+    world.point("VIRTUAL_ENV", "virtual");
+    world.point("CONDA_PREFIX", "conda");
+    world.point("PATH", "Python310");
+    world.point("APPDATA", "Roaming");
+    world.torch("virtual/Lib/site-packages");
+    world.torch("conda/Lib/site-packages");
+    world.torch("work/.venv/Lib/site-packages");
+    world.torch("work/python_embeded/Lib/site-packages");
+    world.torch("Python310/Lib/site-packages");
+    world.temp.file("Python310/python.exe");
+    world.torch("Roaming/Python/Python310/site-packages");
+
+    CHECK(world.found() == "virtual (VIRTUAL_ENV): virtual/Lib/site-packages");
+    world.variables.erase("VIRTUAL_ENV");
+    CHECK(world.found() == "conda (CONDA_PREFIX): conda/Lib/site-packages");
+    world.variables.erase("CONDA_PREFIX");
+    CHECK(world.found() == "work/.venv (.venv in the current folder): work/.venv/Lib/site-packages");
+    fs::remove_all(world.temp / "work/.venv");
+    CHECK(world.found() ==
+          "work/python_embeded (python_embeded in the current folder): work/python_embeded/Lib/site-packages");
+    fs::remove_all(world.temp / "work/python_embeded");
+    CHECK(world.found() == "Python310 (python.exe on PATH): Python310/Lib/site-packages");
+    fs::remove(world.temp / "Python310/python.exe");
+    CHECK(world.found() ==
+          "Roaming/Python/Python310 (the user's site-packages): Roaming/Python/Python310/site-packages");
+}
+
+TEST_CASE("python_env: a variable that leads nowhere is passed over, and that is said") {
+    World world(false);
+    world.point("VIRTUAL_ENV", "removed");
+    world.point("CONDA_PREFIX", "conda");
+    world.torch("conda/lib/python3.10/site-packages");
+    const PythonEnvironment e = world.find();
+    CHECK(e.chosen_by == "CONDA_PREFIX");
+    CHECK(e.passed_over == Texts{(world.temp / "removed").string() + " (VIRTUAL_ENV) is not there"});
+}
+
+TEST_CASE("python_env: conda's own DLLs are among the folders") {
+    World world(true);
+    world.torch("conda/Lib/site-packages");
+    world.temp.file("conda/conda-meta/history");
+    world.temp.file("conda/Library/bin/cublas64_11.dll");
+    world.point("CONDA_PREFIX", "conda");
+    CHECK(world.found() == "conda (CONDA_PREFIX): conda/Lib/site-packages conda/Library/bin");
+}
+
+TEST_CASE("python_env: python.exe on PATH in Windows' layouts") {
+    World world(true);
+    SECTION("a virtual environment that was not activated has it in Scripts") {
+        world.temp.file("venv/Scripts/python.exe");
+        world.temp.file("venv/pyvenv.cfg");
+        world.torch("venv/Lib/site-packages");
+        world.torch("Roaming/Python/Python310/site-packages");
+        world.point("PATH", "venv/Scripts");
+        world.point("APPDATA", "Roaming");
+        CHECK(world.found() == "venv (python.exe on PATH): venv/Lib/site-packages");
+    }
+    SECTION("a plain one also looks into the user's site-packages of its version, and first there") {
+        world.temp.file("Python310/python.exe");
+        world.temp.file("Python310/python3.dll");
+        world.temp.file("Python310/python310.dll");
+        world.temp.file("Python310/Lib/site-packages/pip/a.py");
+        world.torch("Roaming/Python/Python310/site-packages");
+        world.torch("Roaming/Python/Python311/site-packages", "2.0.1+cu118");
+        world.point("PATH", "Python310");
+        world.point("APPDATA", "Roaming");
+        CHECK(world.found() ==
+              "Python310 (python.exe on PATH): Roaming/Python/Python310/site-packages "
+              "Python310/Lib/site-packages");
+        CHECK(world.torch_found() == "Roaming/Python/Python310/site-packages/torch/lib 1.12.1+cu113 cuda");
+        SECTION("unless it is told not to") {
+            world.set("PYTHONNOUSERSITE", "1");
+            CHECK(world.found() == "Python310 (python.exe on PATH): Python310/Lib/site-packages");
+        }
+        SECTION("or is an embeddable one") {
+            world.temp.file("Python310/python310._pth");
+            CHECK(world.found() == "Python310 (python.exe on PATH): Python310/Lib/site-packages");
+        }
+    }
+    SECTION("the Microsoft Store's empty alias is passed over") {
+        world.temp.file("Local/Microsoft/WindowsApps/python.exe", "");
+        world.temp.file("Local/Microsoft/WindowsApps/python3.exe", "");
+        world.set("PATH", (world.temp / "Local/Microsoft/WindowsApps").string() + ";" + (world.temp / "P").string());
+        world.temp.file("P/python.exe");
+        world.torch("P/Lib/site-packages");
+        CHECK(world.found() == "P (python.exe on PATH): P/Lib/site-packages");
+        CHECK(world.find().passed_over.size() == 2);
+        SECTION("and the packages of the Store's Python are found where it keeps them") {
+            fs::remove(world.temp / "P/python.exe");
+            const std::string store =
+                "Local/Packages/PythonSoftwareFoundation.Python.3.11_qbz5n2kfra8p0/LocalCache/local-packages/Python311";
+            world.torch(store + "/site-packages");
+            world.point("LOCALAPPDATA", "Local");
+            CHECK(world.found() == store + " (the user's site-packages): " + store + "/site-packages");
+        }
+    }
+    SECTION("a quoted entry, an empty one and one that is not there") {
+        world.temp.file("My Python/python.exe");
+        world.torch("My Python/Lib/site-packages");
+        world.set("PATH",
+                  ";;\"" + (world.temp / "nowhere").string() + "\";\"" + (world.temp / "My Python").string() + "\"");
+        CHECK(world.found() == "My Python (python.exe on PATH): My Python/Lib/site-packages");
+    }
+}
+
+TEST_CASE("python_env: the newest of several versions comes first, by number") {
+    World world(true);
+    world.point("APPDATA", "Roaming");
+    world.torch("Roaming/Python/Python39/site-packages", "1.10.0+cu113");
+    world.torch("Roaming/Python/Python310/site-packages", "1.12.1+cu113");
+    world.temp.file("Roaming/Python/Python311-32/site-packages/pip/a.py");
+    CHECK(world.found() ==
+          "Roaming/Python/Python311-32 (the user's site-packages): "
+          "Roaming/Python/Python311-32/site-packages Roaming/Python/Python310/site-packages "
+          "Roaming/Python/Python39/site-packages");
+    CHECK(world.torch_found() == "Roaming/Python/Python310/site-packages/torch/lib 1.12.1+cu113 cuda");
+}
+
+TEST_CASE("python_env: nothing found says what was looked at, and how to name one") {
+    World world(GENERATE(true, false));
+    world.point("VIRTUAL_ENV", "removed");
+    try {
+        world.find();
+        FAIL("found " << world.found());
+    } catch (const Error& error) {
+        CHECK(error.code() == ErrorCode::no_match);
+        CHECK(error.message() == "no Python environment found");
+        for (const char* words : {"removed (VIRTUAL_ENV) is not there", "CONDA_PREFIX is not set",
+                                  "(.venv in the current folder) is not there", "no Python on PATH",
+                                  "the user has no site-packages", "--env DIR", "TARGET"}) {
+            CHECK_THAT(error.hint(), contains(words));
+        }
+    }
+}
+
+TEST_CASE("python_env: torch and its version are described, and so is that there is none") {
+    World world(false);
+    world.temp.folder("venv/lib/python3.11/site-packages");
+    world.point("VIRTUAL_ENV", "venv");
+    const std::string start = "environment: " + (world.temp / "venv").string() + " (VIRTUAL_ENV), ";
+    const std::string site = "venv/lib/python3.11/site-packages";
+    SECTION("not installed") {
+        world.temp.file(site + "/torchvision-0.13.1+cu113.dist-info/METADATA");
+        const PythonEnvironment e = world.find();
+        CHECK(describe(e) == start + "torch is not installed");
+        CHECK_THROWS_AS(require_torch(e), Error);
+    }
+    SECTION("installed once, but gone: only its dist-info was left behind") {
+        world.temp.file(site + "/torch-1.12.1.dist-info/METADATA");
+        CHECK(describe(world.find()) == start + "torch is not installed");
+    }
+    SECTION("a CUDA build") {
+        world.torch(site);
+        const PythonEnvironment e = world.find();
+        CHECK(describe(e) == start + "torch 1.12.1+cu113");
+        CHECK(require_torch(e).lib == world.temp / site / "torch/lib");
+    }
+    SECTION("a CPU build by its version") {
+        world.torch(site, "2.1.0+cpu", true);
+        CHECK(describe(world.find()) == start + "torch 2.1.0+cpu: a build without CUDA (CPU), nothing to patch");
+    }
+    SECTION("a CPU build by its files") {
+        world.torch(site, "2.1.0", false);
+        world.temp.file(site + "/torch/lib/cuda.txt");
+        CHECK(describe(world.find()) == start + "torch 2.1.0: a build without CUDA (CPU), nothing to patch");
+    }
+    SECTION("conda's egg-info") {
+        world.temp.file(site + "/torch-1.12.1-py3.9.egg-info/PKG-INFO");
+        world.temp.file(site + "/torch/lib/c10_cuda.dll");
+        CHECK(describe(world.find()) == start + "torch 1.12.1");
+    }
+    SECTION("no dist-info at all") {
+        world.temp.file(site + "/torch/lib/libtorch_cuda.so");
+        CHECK(describe(world.find()) == start + "torch of unknown version");
+    }
+}
+
+#if !defined(_WIN32)
+
+TEST_CASE("python_env: python on PATH in POSIX layouts") {
+    World world(false);
+    world.temp.file("usr/bin/python3.11");
+    world.temp.folder("usr/lib/python3.11/dist-packages");
+    world.torch("usr/lib/python3/dist-packages");
+    world.temp.folder("usr/lib/python3.9/site-packages");
+    world.temp.folder("usr/local/lib/python3.11/dist-packages");
+    fs::create_symlink("python3.11", world.temp / "usr/bin/python3");
+    world.point("PATH", "usr/bin");
+    SECTION("Debian's python3, a link to python3.11: only that version's folders") {
+        CHECK(world.found() ==
+              "usr (python3 on PATH): usr/local/lib/python3.11/dist-packages "
+              "usr/lib/python3.11/dist-packages usr/lib/python3/dist-packages");
+        CHECK(world.torch_found() == "usr/lib/python3/dist-packages/torch/lib 1.12.1+cu113 cuda");
+    }
+    SECTION("with the user's own folder first") {
+        world.torch("home/.local/lib/python3.11/site-packages", "2.0.1");
+        world.torch("home/.local/lib/python3.12/site-packages", "2.9.0");
+        world.point("HOME", "home");
+        CHECK(world.torch_found() == "home/.local/lib/python3.11/site-packages/torch/lib 2.0.1 cuda");
+        SECTION("or PYTHONUSERBASE") {
+            world.torch("base/lib/python3.11/site-packages", "2.2.0");
+            world.point("PYTHONUSERBASE", "base");
+            CHECK(world.torch_found() == "base/lib/python3.11/site-packages/torch/lib 2.2.0 cuda");
+        }
+    }
+    SECTION("a virtual environment whose python is a link to it") {
+        world.temp.folder("venv/bin");
+        world.temp.file("venv/pyvenv.cfg");
+        world.torch("venv/lib/python3.11/site-packages");
+        fs::create_symlink(world.temp / "usr/bin/python3", world.temp / "venv/bin/python");
+        fs::create_symlink("lib", world.temp / "venv/lib64");
+        world.set("PATH", (world.temp / "venv/bin").string() + ":" + (world.temp / "usr/bin").string());
+        CHECK(world.found() == "venv (python on PATH): venv/lib/python3.11/site-packages");
+    }
+    SECTION("a link to a Python elsewhere") {
+        world.temp.file("opt/py/bin/python3.10");
+        world.torch("opt/py/lib/python3.10/site-packages");
+        world.temp.folder("links");
+        fs::create_symlink(world.temp / "opt/py/bin/python3.10", world.temp / "links/python");
+        world.set("PATH", (world.temp / "links").string() + ":" + (world.temp / "usr/bin").string());
+        CHECK(world.found() == "opt/py (python on PATH): opt/py/lib/python3.10/site-packages");
+    }
+    SECTION("a link to nothing, or to itself, is passed over") {
+        world.temp.folder("links");
+        fs::create_symlink("gone", world.temp / "links/python");
+        fs::create_symlink("python3", world.temp / "links/python3");
+        world.set("PATH", (world.temp / "links").string() + ":" + (world.temp / "usr/bin").string());
+        CHECK(world.find().prefix == world.temp / "usr");
+    }
+}
+
+#endif
+
+TEST_CASE("python_env: this machine can be looked at, whatever is there") {
+    try {
+        CHECK_FALSE(find_python_environment({}).folders.empty());
+    } catch (const Error& error) {
+        CHECK(error.code() == ErrorCode::no_match);
+    }
+}
+
+}  // namespace fixnvpe::test
