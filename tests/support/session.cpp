@@ -1,0 +1,161 @@
+#include "support/session.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+
+#include "fixnvpe/os/file.hpp"
+
+namespace fixnvpe::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+std::vector<std::string> Program::with(const std::vector<std::string>& arguments) const {
+    std::vector<std::string> words = runner;
+    words.push_back(path.string());
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return words;
+}
+
+const Program& program() {
+    static const Program instance = [] {
+        Program made;
+        const std::string named = variable("FIXNVPE_TEST_PROGRAM");
+        made.path = named.empty() ? FIXNVPE_PROGRAM : named;
+        std::istringstream words(variable("FIXNVPE_TEST_RUNNER"));
+        made.runner.assign(std::istream_iterator<std::string>(words), {});
+        made.windows = made.path.extension() == ".exe";
+        return made;
+    }();
+    return instance;
+}
+
+std::string with_slashes(std::string text) {
+    if (program().windows) {
+        std::replace(text.begin(), text.end(), '\\', '/');
+    }
+    return text;
+}
+
+fs::path Session::fixture(const std::string& fixture, const fs::path& name) const {
+    const fs::path path = folder_ / name;
+    fs::create_directories(path.parent_path());
+    fs::copy_file(fs::path(FIXNVPE_TESTDATA_DIR) / "pe" / fixture, path, fs::copy_options::overwrite_existing);
+    fs::permissions(path, fs::perms(0644));
+    return path;
+}
+
+fs::path Session::dll(const fs::path& name, const PeSpec& spec) const {
+    const fs::path path = folder_ / name;
+    fs::create_directories(path.parent_path());
+    build(spec).write(path);
+    return path;
+}
+
+fs::path Session::text(const fs::path& name, const std::string& content) const {
+    return folder_.file(name, content);
+}
+
+ProcessResult Session::run(ProcessRequest request) const {
+    request.folder = folder();
+    // What the user who runs the tests has set must not matter.
+    for (const char* name : {"NO_COLOR", "VIRTUAL_ENV", "CONDA_PREFIX"}) {
+        request.environment.try_emplace(name, "");
+    }
+    request.environment.try_emplace("WINEDEBUG", "-all");
+    return run_process(request);
+}
+
+Output Session::fixnvpe(const std::vector<std::string>& arguments,
+                        const std::map<std::string, std::string>& environment) const {
+    const ProcessResult result = run({.words = program().with(arguments), .environment = environment});
+    return {result.exit_status, with_slashes(result.out), with_slashes(result.err)};
+}
+
+nlohmann::json Session::json(std::vector<std::string> arguments) const {
+    arguments.emplace_back("--json");
+    const ProcessResult result = run({.words = program().with(arguments)});
+    nlohmann::json json = nlohmann::json::parse(result.out);  // throws if anything follows
+    if (json.at("exit_status") != result.exit_status) {
+        throw std::runtime_error("JSON has another exit_status than the program: " + result.out);
+    }
+    return json;
+}
+
+Snapshot Session::snapshot() const {
+    Snapshot result;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder())) {
+        if (!entry.is_directory() || entry.is_symlink()) {
+            result[entry.path().lexically_relative(folder()).generic_string()] = state_of(entry.path());
+        }
+    }
+    return result;
+}
+
+std::string Session::names() const {
+    std::string result;
+    for (const auto& [name, state] : snapshot()) {
+        result += (result.empty() ? "" : " ") + name;
+    }
+    return result;
+}
+
+void Session::age() const {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder())) {
+        if (entry.is_regular_file() && !entry.is_symlink()) {
+            fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::hours(24));
+        }
+    }
+}
+
+std::string read_file(const fs::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    if (!stream) {
+        throw std::runtime_error("can't read " + path.string());
+    }
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void write_file(const fs::path& path, const std::string& bytes) {
+    std::ofstream stream(path, std::ios::binary);
+    if (!(stream << bytes << std::flush)) {
+        throw std::runtime_error("can't write " + path.string());
+    }
+}
+
+FileState state_of(const fs::path& path) {
+    const os::FileInfo info = os::info_of(path);
+    FileState state;
+    if (info.type == os::FileType::link) {
+        state.bytes = fs::read_symlink(path).string();
+    } else if (info.type == os::FileType::regular) {
+        state.bytes = read_file(path);
+    }
+    state.mode = fs::symlink_status(path).permissions();
+    state.identity = info.identity.file;
+    state.hard_links = info.hard_links;
+    state.modified = info.modified;
+    return state;
+}
+
+void poke(const fs::path& path, std::size_t offset, std::uint8_t value) {
+    std::fstream stream(path, std::ios::binary | std::ios::in | std::ios::out);
+    stream.seekp(static_cast<std::streamoff>(offset));
+    if (!stream.put(static_cast<char>(value)).flush()) {
+        throw std::runtime_error("can't write " + path.string());
+    }
+}
+
+}  // namespace fixnvpe::test
