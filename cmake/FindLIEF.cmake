@@ -1,9 +1,19 @@
 # LIEF::LIEF, the PE reader.
 #
 # Newer releases ship a CMake package of their own, which is taken where it is there; Debian's 0.9.0 has
-# only a header folder and a library.
-find_package(LIEF CONFIG QUIET)
+# only a header folder and a library. LIEF_DIR may name the package's folder, as it does for any
+# find_package(), or the folder that LIEF was installed to.
+if(LIEF_DIR)
+  # NO_CMAKE_FIND_ROOT_PATH: a cross-build looks for nothing outside its root, but this folder was asked for.
+  find_package(LIEF CONFIG QUIET HINTS "${LIEF_DIR}" NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)
+else()
+  find_package(LIEF CONFIG QUIET)
+endif()
 if(TARGET LIEF::LIEF)
+  if(WIN32)
+    # Mbed TLS, which is in LIEF, takes random numbers and sockets from these; the package doesn't say so.
+    set_property(TARGET LIEF::LIEF APPEND PROPERTY INTERFACE_LINK_LIBRARIES bcrypt ws2_32)
+  endif()
   set(LIEF_FOUND TRUE)
   include(FindPackageHandleStandardArgs)
   find_package_handle_standard_args(LIEF CONFIG_MODE)

@@ -3,6 +3,14 @@
 # Debian has none of them for MinGW-w64, but all can be used as headers alone, and headers fit any compiler. Only
 # their own folders may be seen: with the whole of /usr/include, the cross-compiler would take Linux's headers for
 # Windows's. So a folder in the build tree holds links to them, and find_package() is answered from here.
+#
+# LIEF is no such library: it is in the program where LIEF_DIR names one that was built for this compiler.
+if(LIEF_DIR)
+  option(FIXNVPE_WITH_LIEF "Read PE headers with LIEF (off: with fixnvpe's own reader alone)" ON)
+else()
+  option(FIXNVPE_WITH_LIEF "Read PE headers with LIEF (off: with fixnvpe's own reader alone)" OFF)
+endif()
+
 set(FIXNVPE_HEADERS "/usr/include" CACHE PATH "Where the header folders of the libraries are")
 set(FIXNVPE_LINKED_HEADERS "${CMAKE_BINARY_DIR}/headers")
 file(MAKE_DIRECTORY "${FIXNVPE_LINKED_HEADERS}")

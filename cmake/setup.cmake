@@ -7,15 +7,12 @@ cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH FIXNVPE_SOURCE)
 
 # What Debian 12 calls the things needed.
 set(FIXNVPE_BUILD_PACKAGES libcli11-dev libfmt-dev liblief-dev libspdlog-dev ninja-build nlohmann-json3-dev)
-set(FIXNVPE_TEST_PACKAGES
-    catch2
-    libasan8
-    libubsan1
-    llvm
-    osslsigncode
-    python3
-    python3-pefile
-    strace)
+set(FIXNVPE_TEST_PACKAGES catch2 llvm osslsigncode python3 python3-pefile strace)
+find_program(FIXNVPE_GCC g++ NO_CACHE)
+find_program(FIXNVPE_CLANG clang++ NO_CACHE)
+if(FIXNVPE_CLANG AND NOT FIXNVPE_GCC)
+  list(APPEND FIXNVPE_TEST_PACKAGES libclang-rt-14-dev) # its sanitizers; GCC's come with it
+endif()
 
 # On Windows the compiler is Visual Studio's, and the libraries come from vcpkg by cmake/vcpkg.json.
 if(CMAKE_HOST_WIN32)
@@ -61,8 +58,7 @@ function(fixnvpe_install_packages)
       list(REMOVE_ITEM missing "${name}")
     endif()
   endforeach()
-  find_program(FIXNVPE_COMPILER NAMES c++ g++ clang++ NO_CACHE)
-  if(NOT FIXNVPE_COMPILER AND NOT DEFINED ENV{CXX})
+  if(NOT FIXNVPE_GCC AND NOT FIXNVPE_CLANG AND NOT DEFINED ENV{CXX})
     list(APPEND missing g++)
   endif()
   if(NOT missing)
