@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <cstring>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "fixnvpe/os/file.hpp"
 #include "fixnvpe/text.hpp"

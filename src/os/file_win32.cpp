@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "win32.hpp"
 
@@ -239,10 +241,11 @@ void rename_handle(HANDLE handle, const fs::path& to, bool replace) {
     }
     if (code == ERROR_ACCESS_DENIED && replace && is_read_only(to)) {
         // A system that knows no RENAME_READ_ONLY. Nobody may have the file open, not even we.
+        const DWORD attributes = ::GetFileAttributesW(name.c_str());
         ::SetFileAttributesW(name.c_str(), FILE_ATTRIBUTE_NORMAL);
         code = set_name(handle, FileRenameInfo, flags, name) ? ERROR_SUCCESS : ::GetLastError();
         if (code != ERROR_SUCCESS) {
-            ::SetFileAttributesW(name.c_str(), FILE_ATTRIBUTE_READONLY);
+            ::SetFileAttributesW(name.c_str(), attributes);
         }
     }
     if (code != ERROR_SUCCESS) {
