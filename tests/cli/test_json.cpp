@@ -142,7 +142,7 @@ void check_schema(const Json& json, const std::string& command) {
     }
     const Json& summary = json.at("summary");
     Keys expected(STATUSES.begin(), STATUSES.end());
-    expected.insert({"commit", "workers"});
+    expected.insert({"commit", "freed", "workers"});
     CHECK(keys_of(summary) == expected);
     for (const std::string& status : STATUSES) {
         check_number(summary, status.c_str());
@@ -155,6 +155,7 @@ void check_schema(const Json& json, const std::string& command) {
     for (const char* key : {"now", "after", "saved"}) {
         CHECK(summary.at("commit").at(key) == commit[key]);
     }
+    check_number(summary, "freed");
     CHECK(summary.at("workers") == 8);
 }
 

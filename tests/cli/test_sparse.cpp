@@ -24,7 +24,8 @@ constexpr std::uint64_t MOST_MEMORY = 32 * MIB;
 /// 2 GiB, 1.9 GiB of them a writable .nv_fatb.
 PeSpec huge_dll() {
     PeSpec spec = cuda_dll(IMAGE_FILE_MACHINE_AMD64, SECTION_WRITABLE);
-    section(spec, ".nv_fatb").raw_size = static_cast<std::uint32_t>(GIB / 10 * 19 / 512 * 512);
+    TestSection& fatbin = section(spec, ".nv_fatb");
+    fatbin.raw_size = fatbin.virtual_size = static_cast<std::uint32_t>(GIB / 10 * 19 / 512 * 512);
     section(spec, ".rdata").raw_size = static_cast<std::uint32_t>(GIB / 10 / 512 * 512);
     spec.check_sum = CheckSum::right;
     return spec;
@@ -141,7 +142,7 @@ TEST_CASE("sparse: patch makes no bytes of the holes of a DLL, and copies it in 
 TEST_CASE("sparse: a copy of real bytes takes no more memory than a small one, and is the same", "[posix]") {
     const Session session;
     PeSpec spec = cuda_dll(IMAGE_FILE_MACHINE_AMD64, SECTION_WRITABLE);
-    section(spec, ".nv_fatb").fatbin_size = 100 * MIB;
+    section(spec, ".nv_fatb").fatbin_size = 48 * MIB;
     session.dll("a.dll", spec);
     check_memory(session, {"patch", "a.dll"});
     const std::string original = read_file(session / "a.dll.bak");
