@@ -58,18 +58,7 @@ std::optional<Backup> examine_copy(Backup backup, const PeFile& file) {
 }
 
 std::optional<Backup> examine_undo(Backup backup, const fs::path& path, const PeFile& file) {
-    const os::File opened = os::File::open_to_read(backup.file);
-    if (opened.opened_as().size > UNDO_FILE_MAX) {
-        throw Error(ErrorCode::bad_undo,
-                    fmt::format("read the undo file: it has {}, which is too long for one",
-                                human_size(opened.opened_as().size)));
-    }
-    std::string text(static_cast<std::size_t>(opened.opened_as().size), '\0');
-    std::vector<std::uint8_t> bytes(text.size());
-    bytes.resize(opened.read_at(0, bytes));
-    text.assign(bytes.begin(), bytes.end());
-
-    const UndoRecord record = parse_undo(text);
+    const UndoRecord record = read_undo(os::File::open_to_read(backup.file));
     const UndoProgress progress =
         check_undo(record, to_utf8(path.filename()), file.info.size, file.window, file.image);
     backup.state = BackupState::valid;

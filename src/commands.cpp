@@ -345,13 +345,16 @@ std::vector<Outcome> work_on_all(const std::vector<Item>& targets, const Request
 }
 
 /// What to work on where no target is named.
-std::vector<std::string> targets_of_environment(const Request& request, std::string& chosen) {
+std::vector<std::string> targets_of_environment(const Request& request, Result& result) {
     EnvironmentQuery query;
     if (request.env) {
         query.env_option = os::to_path(*request.env);
     }
     const PythonEnvironment environment = find_python_environment(query);
-    chosen = describe(environment);
+    result.environment = describe(environment);
+    if (!environment.passed_over.empty()) {
+        result.environment += fmt::format("; passed over: {}", fmt::join(environment.passed_over, "; "));
+    }
     std::vector<std::string> targets;
     if (request.all_packages) {
         for (const fs::path& folder : environment.folders) {
@@ -394,8 +397,12 @@ Result run(const Request& request, const Progress& progress) {
     result.command = request.command;
     const bool cleans = request.command == Command::clean;
     const std::vector<std::string> names =
-        request.targets.empty() ? targets_of_environment(request, result.environment) : request.targets;
+        request.targets.empty() ? targets_of_environment(request, result) : request.targets;
     Targets targets = find_targets(names, cleans ? Want::own_files : Want::dlls);
+    if (request.targets.empty() && !targets.files.empty()) {
+        // One of several site-packages folders may well hold no DLL.
+        std::erase_if(targets.problems, [](const Error& e) { return e.code() == ErrorCode::no_match; });
+    }
     result.problems = std::move(targets.problems);
     for (const Skipped& skipped : targets.skipped) {
         result.passed_over.push_back(fmt::format("{}  ({})", printable_path(skipped.path), skipped.reason));

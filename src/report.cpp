@@ -547,7 +547,9 @@ std::string report_json(const Result& result, const ReportStyle& style) {
         summary[std::string(to_string(status))] = counts[status];
     }
     summary["commit"] = to_json(total);
-    summary["freed"] = freed;
+    if (result.command == Command::clean) {
+        summary["freed"] = freed;
+    }
     summary["workers"] = style.workers;
     const Json json{{"schema", SCHEMA},
                     {"tool", "fixnvpe"},

@@ -188,6 +188,7 @@ private:
         if (!missing || os::info_of(backup_path(file)).type == os::FileType::regular) {
             take(identity, {file, true, false, missing});
         } else if (!matched_) {
+            must_be_absent(file);
             throw Error(ErrorCode::no_match, "not found", why_absent(find_absent(target, false)));
         }
     }
@@ -278,6 +279,17 @@ private:
         matched_ = matched_ || want_ == Want::own_files;
         for (const OwnFile& own : files) {
             own_files_.try_emplace(Key{folder, folded_name(own.path)}, own);
+        }
+    }
+
+    /// A name that no file can have is not there either, but the system knows better why.
+    static void must_be_absent(const path& file) {
+        try {
+            static_cast<void>(os::File::open_to_read(file));
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::not_found) {
+                throw;
+            }
         }
     }
 

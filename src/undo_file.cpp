@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "fixnvpe/text.hpp"
+
 namespace fixnvpe {
 namespace {
 
@@ -97,6 +99,16 @@ UndoRecord parse_undo(std::string_view text) {
         // Its message quotes the file's bytes.
         bad("it is damaged, or no undo file");
     }
+}
+
+UndoRecord read_undo(const os::File& file) {
+    const std::uint64_t size = file.opened_as().size;
+    if (size > UNDO_FILE_MAX) {
+        bad(fmt::format("it has {}, which is too long for one", human_size(size)));
+    }
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size));
+    bytes.resize(file.read_at(0, bytes));
+    return parse_undo(std::string(bytes.begin(), bytes.end()));
 }
 
 UndoProgress check_undo(const UndoRecord& record, std::string_view file_name, std::uint64_t file_size, ByteView window,

@@ -39,7 +39,8 @@ constexpr std::size_t KERNEL_COPY_CHUNK = std::size_t{32} << 20;
 Error system_error(const fs::path& path, std::string_view step, int code) {
     const std::string message = fmt::format("{}: {}", step, std::system_category().message(code));
     switch (code) {
-        case ENOENT: return Error(ErrorCode::not_found, message).at(path);
+        case ENOENT:
+        case ENOTDIR: return Error(ErrorCode::not_found, message).at(path);
         case EACCES:
         case EPERM: return Error(ErrorCode::access_denied, message, "run it as the file's owner or as root").at(path);
         case EROFS: return Error(ErrorCode::access_denied, message, "the file system is mounted read-only").at(path);
@@ -316,7 +317,8 @@ Claim::Claim(const fs::path& path) : file_(temporary_of(path), -1) {
 
 Claim::~Claim() {
     if (owned_) {
-        ::unlink(file_.path().c_str());
+        // Where that fails, the next claim takes the temporary for a leftover.
+        retry([&] { return ::unlink(file_.path().c_str()); });
     }
 }
 
