@@ -408,6 +408,9 @@ Result run(const Request& request, const Progress& progress) {
         result.passed_over.push_back(fmt::format("{}  ({})", printable_path(skipped.path), skipped.reason));
     }
     if (cleans) {
+        // Whatever else is removed beside a DLL takes a leftover temporary along: it has its turn first.
+        std::stable_partition(targets.own_files.begin(), targets.own_files.end(),
+                              [](const OwnFile& own) { return own.kind == OwnFileKind::temporary; });
         result.files = work_on_all(targets.own_files, request, progress);
     } else {
         result.files = work_on_all(targets.files, request, progress);

@@ -1,6 +1,7 @@
 #include "fixnvpe/python_env.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>

@@ -142,7 +142,7 @@ void check_schema(const Json& json, const std::string& command) {
     }
     const Json& summary = json.at("summary");
     Keys expected(STATUSES.begin(), STATUSES.end());
-    expected.insert({"commit", "workers"});
+    expected.insert({"commit", "freed", "workers"});
     CHECK(keys_of(summary) == expected);
     for (const std::string& status : STATUSES) {
         check_number(summary, status.c_str());

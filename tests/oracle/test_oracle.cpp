@@ -1,6 +1,7 @@
 // Other people's programs read the same files, and must agree with what we say of them and do to them.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
