@@ -271,11 +271,12 @@ void remove_leftover(const fs::path& path, const fs::path& temporary) {
     }
     struct stat opened {};
     struct stat named {};
-    const bool same = ::fstat(fd, &opened) == 0 && ::lstat(temporary.c_str(), &named) == 0 &&
-                      opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
-    const bool regular = S_ISREG(opened.st_mode);
+    const bool regular = ::fstat(fd, &opened) == 0 && S_ISREG(opened.st_mode);
     const bool locked = regular && lock(fd);
-    const int removed = same && locked ? ::unlink(temporary.c_str()) : 0;
+    // Asked only with the lock in hand: before, its maker may have renamed it, and another made the next one.
+    const bool same = locked && ::lstat(temporary.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+                      opened.st_dev == named.st_dev;
+    const int removed = same ? ::unlink(temporary.c_str()) : 0;
     const int reason = errno;
     ::close(fd);
     if (!regular) {

@@ -2,12 +2,14 @@
 
     faults.py kill  PROGRAM TESTDATA [--seed N]         killed at each call: nothing is lost
     faults.py error PROGRAM TESTDATA [--seed N] [--share PERCENT]   each call fails in each way: nothing is lost or left
+    faults.py race PROGRAM TESTDATA [--seed N] [--seconds S]        16 processes at once: each file ends as one of the two
 
 The calls are found by running each scenario once under strace; then it runs again for each of them, with the
 fault injected at exactly that one. Prints how many it tried, and fails if that is fewer than it listed.
 """
 
 import argparse
+import concurrent.futures
 import os
 import pathlib
 import random
@@ -16,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 CHANGING_CALLS = [
     "openat", "pwrite64", "ftruncate", "copy_file_range", "ioctl", "linkat", "rename", "renameat2", "unlink",
@@ -248,19 +251,62 @@ def fail_everywhere(lab, judge, rng, share):
     judge.expect(tried > 0, "all", "errors were injected")
 
 
+def race(lab, judge, seed, seconds):
+    """16 processes patch and restore the same three files, in all modes, for some seconds."""
+    names = ["a.dll", "b.dll", "c.dll"]
+    with tempfile.TemporaryDirectory() as top:
+        folder = pathlib.Path(top)
+        for name in names:
+            (folder / name).write_bytes(lab.original)
+        end = time.monotonic() + seconds
+
+        def work(number):
+            rng = random.Random(seed * 1000 + number)
+            counts = {}
+            while time.monotonic() < end:
+                arguments = ["restore"] if rng.random() < 0.4 else ["patch", "--backup", rng.choice(["full", "undo"])]
+                done = lab.run(folder, [*arguments, *rng.sample(names, 3)])
+                counts[done.returncode] = counts.get(done.returncode, 0) + 1
+                if done.returncode not in (0, 2) or "internal error" in done.stderr:
+                    judge.expect(False, arguments, f"no run crashes: {done.returncode}: {done.stderr}")
+            return counts
+
+        with concurrent.futures.ThreadPoolExecutor(16) as pool:
+            totals = {}
+            for counts in pool.map(work, range(16)):
+                for status, n in counts.items():
+                    totals[status] = totals.get(status, 0) + n
+        files = files_of(folder)
+        judge.expect(totals.get(0, 0) > 0, "race", "some runs get their turn")
+        for name in names:
+            judge.expect(files[name] in (lab.original, lab.patched), name, "it ends as the original or patched")
+            backup = name + ".bak" in files or name + ".fixnvpe-undo" in files
+            judge.expect(files[name] == lab.original or backup, name, "a patched file has its backup")
+            judge.expect(files.get(name + ".bak", lab.original) == lab.original, name, "its backup is the original")
+        judge.no_temporary("race", folder)
+        done = lab.run(folder, ["restore", *names])
+        judge.expect(done.returncode == 0, "race", f"restore works afterwards: {done.stderr}")
+        for name in names:
+            judge.expect((folder / name).read_bytes() == lab.original, name, "restore gives back every byte")
+        print(f"{sum(totals.values())} runs by 16 processes; by exit status: {totals}")
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("mode", choices=["kill", "error"])
+    parser.add_argument("mode", choices=["kill", "error", "race"])
     parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("testdata", type=pathlib.Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--share", type=float, default=100)
+    parser.add_argument("--seconds", type=float, default=5)
     options = parser.parse_args()
     print(f"seed {options.seed}")
     lab = Lab(options.program.resolve(), options.testdata.resolve())
     judge = Judge(lab)
     if options.mode == "kill":
         kill_everywhere(lab, judge)
+    elif options.mode == "race":
+        race(lab, judge, options.seed, options.seconds)
     else:
         fail_everywhere(lab, judge, random.Random(options.seed), options.share)
     for complaint in judge.complaints[:40]:
