@@ -135,9 +135,11 @@ os::FileInfo write_undo(const fs::path& path, const PeFile& seen, const std::vec
     claim.file().write_at(0, std::vector<std::uint8_t>(text.begin(), text.end()));
     os::copy_metadata(source, claim.file());
     claim.file().flush();
+    // While it is ours: once the claim is over, another fixnvpe may remove it, and nothing equals nothing.
+    const os::FileInfo written = claim.file().info();
     claim.rename_to(undo_path(path));
     os::sync_folder(path.parent_path());
-    return os::info_of(undo_path(path));
+    return written;
 }
 
 void patch_with_undo(const fs::path& path, const PeFile& seen, const std::vector<std::uint8_t>& target,
