@@ -188,13 +188,9 @@ std::vector<std::string> patch_original(const fs::path& path, const PeFile& seen
                                         const std::vector<std::uint8_t>& target, BackupMode mode,
                                         const CopyProgress& progress) {
     std::vector<std::string> notes;
+    require_usable_backups(seen, backups, mode);
     const Backup* full = find_kind(backups, BackupKind::full);
     const Backup* undo = find_kind(backups, BackupKind::undo);
-    for (const Backup* backup : {full, undo}) {
-        if (backup != nullptr && backup->state == BackupState::unusable && mode != BackupMode::none) {
-            throw Error(*backup->reason);
-        }
-    }
     if (mode != BackupMode::full && full != nullptr && full->state == BackupState::stale) {
         const os::Claim claim(path);
         must_be_unchanged(full->file, full->info);
@@ -254,8 +250,24 @@ Patch plan_patch(const PeFile& file, const std::vector<Backup>& backups, AslrPol
         plan = make_plan(read_pe(patch.target, file.info.size), file.info.size, policy);
     }
     apply_edits(plan.edits, patch.target);
+    if (half_done && plan.edits.empty()) {
+        // Begun under another policy, and this one asks for nothing: what was begun is finished.
+        patch.target = earlier->edited;
+    }
     patch.edits = header_difference(file, patch.target);
     return patch;
+}
+
+void require_usable_backups(const PeFile& seen, const std::vector<Backup>& backups, BackupMode mode) {
+    if (mode == BackupMode::none || find_earlier(backups, seen) != nullptr) {
+        return;
+    }
+    for (const BackupKind kind : {BackupKind::full, BackupKind::undo}) {
+        const Backup* backup = find_kind(backups, kind);
+        if (backup != nullptr && backup->state == BackupState::unusable) {
+            throw Error(*backup->reason);
+        }
+    }
 }
 
 std::vector<std::string> patch_file(const fs::path& path, const PeFile& seen, const std::vector<Backup>& backups,

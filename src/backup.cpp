@@ -20,16 +20,14 @@ Error stale(const fs::path& file) {
         .at(file);
 }
 
-/// The windows without the fields that a patch may have changed.
+/// True if the headers differ in nothing but what a patch may have changed.
 bool same_but_for_edits(const PeFile& file, std::vector<std::uint8_t> original) {
     std::vector<std::uint8_t> current = file.window;
     if (original.size() != current.size()) {
         return false;
     }
-    for (const Edit& field : editable_fields(file.image)) {
-        store_le(original, field.offset, field.width, 0);
-        store_le(current, field.offset, field.width, 0);
-    }
+    clear_editable_bits(file.image, original);
+    clear_editable_bits(file.image, current);
     return original == current;
 }
 
@@ -60,24 +58,15 @@ std::optional<Backup> examine_copy(Backup backup, const PeFile& file) {
 }
 
 std::optional<Backup> examine_undo(Backup backup, const fs::path& path, const PeFile& file) {
-    const os::File opened = os::File::open_to_read(backup.file);
-    if (opened.opened_as().size > UNDO_FILE_MAX) {
-        throw Error(ErrorCode::bad_undo,
-                    fmt::format("read the undo file: it has {}, which is too long for one",
-                                human_size(opened.opened_as().size)));
-    }
-    std::string text(static_cast<std::size_t>(opened.opened_as().size), '\0');
-    std::vector<std::uint8_t> bytes(text.size());
-    bytes.resize(opened.read_at(0, bytes));
-    text.assign(bytes.begin(), bytes.end());
-
-    const UndoRecord record = parse_undo(text);
+    const UndoRecord record = read_undo(os::File::open_to_read(backup.file));
     const UndoProgress progress =
         check_undo(record, to_utf8(path.filename()), file.info.size, file.window, file.image);
     backup.state = BackupState::valid;
     backup.half_done = progress == UndoProgress::half;
     backup.original = file.window;
     revert_edits(record.edits, backup.original);
+    backup.edited = file.window;
+    apply_edits(record.edits, backup.edited);
     return backup;
 }
 
@@ -117,7 +106,12 @@ std::optional<Backup> examine_backup(BackupKind kind, const fs::path& candidate,
         return kind == BackupKind::undo ? examine_undo(backup, path, file) : examine_copy(backup, file);
     } catch (Error& error) {
         backup.state = error.code() == ErrorCode::stale_backup ? BackupState::stale : BackupState::unusable;
-        backup.reason = Error(error).at(backup.file);
+        if (kind != BackupKind::undo && !file.image.has_fatbin()) {
+            return std::nullopt;  // a DLL that we never patched, and something that somebody else put beside it
+        }
+        const bool needs_hint = backup.state == BackupState::unusable && error.hint().empty();
+        backup.reason =
+            Error(error.code(), error.message(), needs_hint ? "move it away, or remove it" : error.hint()).at(backup.file);
         return backup;
     }
 }

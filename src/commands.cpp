@@ -83,6 +83,13 @@ void note_findings(Outcome& outcome, const Examined& e) {
     }
 }
 
+/// There is nothing to do for this file itself.
+void tidy_up(Outcome& outcome, const Request& request, const Examined& e) {
+    if (!request.dry_run && e.file.image.has_fatbin() && remove_leftover_temporary(outcome.path)) {
+        outcome.notes.assign({"a temporary that a crash had left was removed"});
+    }
+}
+
 bool skipped_as_signed(const Request& request, const Examined& e) {
     return request.skip_signed && e.file.image.is_signed();
 }
@@ -96,6 +103,7 @@ void verify(Outcome& outcome, const Request& request) {
     note_findings(outcome, e);
     if (e.assessment.needs_patch && skipped_as_signed(request, e)) {
         outcome.notes.emplace_back("signed: skipped");
+        outcome.warnings.clear();  // of what would come of patching it
     } else {
         outcome.fails = e.assessment.needs_patch;
     }
@@ -136,12 +144,9 @@ void patch(Outcome& outcome, const Request& request, bool link, const CopyProgre
     outcome.commit = commit_charge(e.file.image);
     note_findings(outcome, e);
     if (!e.assessment.needs_patch) {
-        if (!request.dry_run && e.file.image.has_fatbin() && remove_leftover_temporary(outcome.path)) {
-            outcome.notes.assign({"a temporary that a crash had left was removed"});
-        }
+        tidy_up(outcome, request, e);
         return;
     }
-    outcome.warnings = e.assessment.warnings;
     if (e.assessment.status == Status::refused) {
         outcome.error = Error(ErrorCode::refused, "refused: " + e.assessment.reason).at(outcome.path);
         return;
@@ -153,12 +158,17 @@ void patch(Outcome& outcome, const Request& request, bool link, const CopyProgre
     if (link) {
         throw Error(ErrorCode::link, "patch: it is a link to another file", "name that file itself to patch it");
     }
+    outcome.warnings = e.assessment.warnings;
+    require_usable_backups(e.file, e.backups, request.backup);
     outcome.edits = e.patch.edits;
     if (request.dry_run) {
         outcome.action = Action::would_patch;
         return;
     }
     outcome.notes = patch_file(outcome.path, e.file, e.backups, e.patch, request.backup, progress);
+    if (std::any_of(e.backups.begin(), e.backups.end(), [](const Backup& b) { return b.half_done; })) {
+        outcome.notes.emplace_back("an edit that had been broken off half way was finished");
+    }
     outcome.action = Action::patched;
     describe(outcome, examine(outcome.path, request.aslr));
 }
@@ -177,22 +187,30 @@ void restore(Outcome& outcome, const Request& request, bool link, const CopyProg
             throw Error(ErrorCode::no_backup, "restore: it is patched, but there is no backup",
                         "install the file's package again to get the original");
         }
-        if (!request.dry_run && e.file.image.has_fatbin() && remove_leftover_temporary(outcome.path)) {
-            outcome.notes.assign({"a temporary that a crash had left was removed"});
-        }
+        tidy_up(outcome, request, e);
         return;
     }
     if (link) {
         throw Error(ErrorCode::link, "restore: it is a link to another file", "name that file itself to restore it");
     }
     outcome.edits = header_difference(e.file, valid->original);
+    if (outcome.edits.empty() && request.keep_backup) {
+        tidy_up(outcome, request, e);
+        return;
+    }
     if (request.dry_run) {
         outcome.action = Action::would_restore;
         return;
     }
     restore_file(outcome.path, e.file, e.backups, request.keep_backup, progress);
     outcome.action = Action::restored;
-    describe(outcome, examine(outcome.path, request.aslr));
+    const Examined after = examine(outcome.path, request.aslr);
+    describe(outcome, after);
+    outcome.notes.clear();  // what was the matter is so no longer
+    note_findings(outcome, after);
+    if (valid->half_done) {
+        outcome.notes.emplace_back("an edit that had been broken off half way was taken back");
+    }
 }
 
 /// A crash between two renames left NAME.bak without NAME.
@@ -327,13 +345,16 @@ std::vector<Outcome> work_on_all(const std::vector<Item>& targets, const Request
 }
 
 /// What to work on where no target is named.
-std::vector<std::string> targets_of_environment(const Request& request, std::string& chosen) {
+std::vector<std::string> targets_of_environment(const Request& request, Result& result) {
     EnvironmentQuery query;
     if (request.env) {
         query.env_option = os::to_path(*request.env);
     }
     const PythonEnvironment environment = find_python_environment(query);
-    chosen = describe(environment);
+    result.environment = describe(environment);
+    if (!environment.passed_over.empty()) {
+        result.environment += fmt::format("; passed over: {}", fmt::join(environment.passed_over, "; "));
+    }
     std::vector<std::string> targets;
     if (request.all_packages) {
         for (const fs::path& folder : environment.folders) {
@@ -376,13 +397,20 @@ Result run(const Request& request, const Progress& progress) {
     result.command = request.command;
     const bool cleans = request.command == Command::clean;
     const std::vector<std::string> names =
-        request.targets.empty() ? targets_of_environment(request, result.environment) : request.targets;
+        request.targets.empty() ? targets_of_environment(request, result) : request.targets;
     Targets targets = find_targets(names, cleans ? Want::own_files : Want::dlls);
+    if (request.targets.empty() && !targets.files.empty()) {
+        // One of several site-packages folders may well hold no DLL.
+        std::erase_if(targets.problems, [](const Error& e) { return e.code() == ErrorCode::no_match; });
+    }
     result.problems = std::move(targets.problems);
     for (const Skipped& skipped : targets.skipped) {
         result.passed_over.push_back(fmt::format("{}  ({})", printable_path(skipped.path), skipped.reason));
     }
     if (cleans) {
+        // Whatever else is removed beside a DLL takes a leftover temporary along: it has its turn first.
+        std::stable_partition(targets.own_files.begin(), targets.own_files.end(),
+                              [](const OwnFile& own) { return own.kind == OwnFileKind::temporary; });
         result.files = work_on_all(targets.own_files, request, progress);
     } else {
         result.files = work_on_all(targets.files, request, progress);

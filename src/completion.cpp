@@ -1,6 +1,7 @@
 #include "fixnvpe/completion.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace fixnvpe {
 namespace {

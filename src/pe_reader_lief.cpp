@@ -75,7 +75,7 @@ void must_agree(std::string_view field, const Ours& ours, const Theirs& theirs) 
 }
 
 void must_agree(const Section& ours, const LIEF::PE::Section& theirs) {
-    const std::string full(theirs.name());
+    const std::string& full = theirs.name();
     const std::string name = full.substr(0, std::min(full.find('\0'), size_of::SectionName));
     if (name != ours.name) {
         throw Error(ErrorCode::readers_disagree, "read headers: a section's name differs between the file and LIEF",
@@ -90,7 +90,7 @@ void must_agree(const Section& ours, const LIEF::PE::Section& theirs) {
 }  // namespace
 
 PeImage read_pe_lief(ByteView window, std::uint64_t file_size) {
-    const PeImage image = read_pe_raw(window, file_size);
+    PeImage image = read_pe_raw(window, file_size);
     const auto binary = parse(headers_without_pointers(window, image.layout));
     if (!binary) {
         throw Error(ErrorCode::malformed, "read headers: LIEF cannot read them");

@@ -82,6 +82,23 @@ std::vector<Edit> editable_fields(const PeImage& image) {
     return fields;
 }
 
+std::uint32_t editable_bits(Field field) {
+    switch (field) {
+        case Field::dll_characteristics: return IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE;
+        case Field::section_characteristics: return IMAGE_SCN_MEM_WRITE;
+        case Field::check_sum: return UINT32_MAX;
+    }
+    return 0;
+}
+
+void clear_editable_bits(const PeImage& image, ByteSpan window) {
+    for (const Edit& field : editable_fields(image)) {
+        const std::uint32_t value = field.width == sizeof(std::uint16_t) ? load_le<std::uint16_t>(window, field.offset)
+                                                                         : load_le<std::uint32_t>(window, field.offset);
+        store_le(window, field.offset, field.width, value & ~editable_bits(field.field));
+    }
+}
+
 void apply_edits(const std::vector<Edit>& edits, ByteSpan window) {
     for (const Edit& edit : edits) {
         store_le(window, edit.offset, edit.width, edit.after);

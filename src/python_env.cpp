@@ -1,6 +1,7 @@
 #include "fixnvpe/python_env.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
@@ -44,14 +45,17 @@ bool is_folder(const path& p) {
 
 /// The names in a folder; none if it can't be listed.
 std::vector<path> names_in(const path& folder) {
-    std::vector<path> names;
     try {
-        for (os::FolderEntry& entry : os::list_folder(folder)) {
+        std::vector<path> names;
+        std::vector<os::FolderEntry> entries = os::list_folder(folder);
+        names.reserve(entries.size());
+        for (os::FolderEntry& entry : entries) {
             names.push_back(std::move(entry.name));
         }
+        return names;
     } catch (const Error&) {
+        return {};
     }
-    return names;
 }
 
 /// 11 for python3.11, Python311, python311.dll and Python311-32; nothing for any other name.
@@ -84,6 +88,7 @@ std::vector<path> python_folders(const path& parent, std::optional<unsigned> min
     }
     std::sort(found.rbegin(), found.rend());
     std::vector<path> result;
+    result.reserve(found.size());
     for (auto& [version, folder] : found) {
         result.push_back(std::move(folder));
     }

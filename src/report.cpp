@@ -1,6 +1,7 @@
 #include "fixnvpe/report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -36,14 +37,12 @@ bool is_error(const Outcome& o) {
 }
 
 /// What is shown of a file that was merely found in a folder.
-bool is_shown(const Outcome& outcome, const ReportStyle& style) {
-    if (outcome.passed_over && !style.verbose) {
-        return false;
-    }
+bool is_shown(const Outcome& outcome, Command command, const ReportStyle& style) {
     if (style.quiet) {
         return outcome.fails || is_error(outcome);
     }
-    return style.verbose || outcome.status != Status::not_pe || is_error(outcome);
+    const bool of_no_concern = command == Command::clean ? outcome.passed_over : outcome.status == Status::not_pe;
+    return style.verbose || !of_no_concern || is_error(outcome);
 }
 
 std::uint64_t saved_by(const Result& result, bool (*counts)(const Outcome&)) {
@@ -507,7 +506,7 @@ std::string report_text(const Result& result, const ReportStyle& style) {
     }
     std::string text;
     for (const Outcome& outcome : result.files) {
-        if (is_shown(outcome, style)) {
+        if (is_shown(outcome, result.command, style)) {
             text += line_of(outcome, result.command, style);
         }
     }
@@ -527,7 +526,7 @@ std::string report_json(const Result& result, const ReportStyle& style) {
     CommitCharge total;
     std::uint64_t freed = 0;
     for (const Outcome& o : result.files) {
-        if (is_shown(o, listed)) {
+        if (is_shown(o, result.command, listed)) {
             files.push_back(to_json(o));
         }
         total.now += o.commit.now;

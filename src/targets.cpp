@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <compare>
 #include <map>
 #include <utility>
 
@@ -82,11 +81,7 @@ Absent find_absent(const path& target, bool magic) {
 }
 
 /// One name in one folder, however they are spelled.
-struct Key {
-    os::FileIdentity folder;
-    std::u32string name;
-    friend auto operator<=>(const Key&, const Key&) = default;
-};
+using Key = std::pair<os::FileIdentity, std::u32string>;
 
 /// By the folded name of the DLL that they belong to.
 using OwnFiles = std::map<std::u32string, std::vector<OwnFile>>;
@@ -124,7 +119,7 @@ public:
             targets_.files.push_back(std::move(file));
         }
         for (auto& [key, own] : own_files_) {
-            const bool removed = own.orphan && !files_.contains({key.folder, folded_name(own.dll)});
+            const bool removed = own.orphan && !files_.contains(Key{key.first, folded_name(own.dll)});
             if (removed || want_ == Want::own_files) {
                 targets_.own_files.push_back(std::move(own));
             }
@@ -193,6 +188,7 @@ private:
         if (!missing || os::info_of(backup_path(file)).type == os::FileType::regular) {
             take(identity, {file, true, false, missing});
         } else if (!matched_) {
+            must_be_absent(file);
             throw Error(ErrorCode::no_match, "not found", why_absent(find_absent(target, false)));
         }
     }
@@ -272,20 +268,28 @@ private:
         }
     }
 
-    void take(const os::FileIdentity& folder, Target target) {
+    void take(const os::FileIdentity& folder, const Target& target) {
         matched_ = true;
-        Key key{folder, folded_name(target.path)};
-        const bool named = target.named;
-        const bool missing = target.missing;
-        Target& file = files_.try_emplace(std::move(key), std::move(target)).first->second;
-        file.named = file.named || named;
-        file.missing = file.missing || missing;
+        Target& file = files_.try_emplace(Key{folder, folded_name(target.path)}, target).first->second;
+        file.named = file.named || target.named;
+        file.missing = file.missing || target.missing;
     }
 
     void take(const os::FileIdentity& folder, const std::vector<OwnFile>& files) {
         matched_ = matched_ || want_ == Want::own_files;
         for (const OwnFile& own : files) {
-            own_files_.try_emplace({folder, folded_name(own.path)}, own);
+            own_files_.try_emplace(Key{folder, folded_name(own.path)}, own);
+        }
+    }
+
+    /// A name that no file can have is not there either, but the system knows better why.
+    static void must_be_absent(const path& file) {
+        try {
+            static_cast<void>(os::File::open_to_read(file));
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::not_found) {
+                throw;
+            }
         }
     }
 

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "fixnvpe/text.hpp"
+
 namespace fixnvpe {
 namespace {
 
@@ -43,23 +45,11 @@ std::uint64_t parse_u64(const nlohmann::json& object, const char* key) {
     return value.get<std::uint64_t>();
 }
 
-/// The bits of a field that a plan may change.
-std::uint32_t editable_bits(Field field) {
-    switch (field) {
-        case Field::dll_characteristics: return IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE;
-        case Field::section_characteristics: return IMAGE_SCN_MEM_WRITE;
-        case Field::check_sum: return UINT32_MAX;
-    }
-    return 0;
-}
-
 }  // namespace
 
 std::uint64_t header_fingerprint(ByteView window, const PeImage& image) {
     std::vector<std::uint8_t> copy(window.begin(), window.end());
-    for (const Edit& field : editable_fields(image)) {
-        store_le(copy, field.offset, field.width, 0);
-    }
+    clear_editable_bits(image, copy);
     std::uint64_t hash = 0xCBF29CE484222325;
     for (const std::uint8_t byte : copy) {
         hash = (hash ^ byte) * 0x00000100000001B3;
@@ -109,6 +99,16 @@ UndoRecord parse_undo(std::string_view text) {
         // Its message quotes the file's bytes.
         bad("it is damaged, or no undo file");
     }
+}
+
+UndoRecord read_undo(const os::File& file) {
+    const std::uint64_t size = file.opened_as().size;
+    if (size > UNDO_FILE_MAX) {
+        bad(fmt::format("it has {}, which is too long for one", human_size(size)));
+    }
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size));
+    bytes.resize(file.read_at(0, bytes));
+    return parse_undo(std::string(bytes.begin(), bytes.end()));
 }
 
 UndoProgress check_undo(const UndoRecord& record, std::string_view file_name, std::uint64_t file_size, ByteView window,

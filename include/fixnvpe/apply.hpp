@@ -36,6 +36,10 @@ struct Patch {
 /// The edits that lead from a file as it is to another header window of it.
 [[nodiscard]] std::vector<Edit> header_difference(const PeFile& file, const std::vector<std::uint8_t>& window);
 
+/// Fails where something that can't be used stands under the name of a backup: patch_file() would fail, too.
+/// @throws Error link, bad_undo, not_regular_file, not_pe, access_denied, io
+void require_usable_backups(const PeFile& seen, const std::vector<Backup>& backups, BackupMode mode);
+
 /// Patches one file, with a backup made or an earlier valid one kept.
 /// @param seen the file as it was when the patch was planned
 /// @return what else was done, in words for the user: a stale backup moved aside

@@ -35,6 +35,7 @@ struct Backup {
     BackupState state = BackupState::unusable;
     std::optional<Error> reason;         ///< why it is not valid
     std::vector<std::uint8_t> original;  ///< where valid: the header window of the original
+    std::vector<std::uint8_t> edited;    ///< undo, where valid: the window with all its edits carried out
     bool half_done = false;              ///< undo: some of its edits are carried out and some are not
 };
 
@@ -44,7 +45,8 @@ struct Backup {
 [[nodiscard]] std::vector<Backup> find_backups(const std::filesystem::path& path, const PeFile& file);
 
 /// Holds one file against the DLL that it is said to be a backup of.
-/// @return nothing if it is not there, or if neither of the two has a .nv_fatb
+/// @return nothing if it is not there, if neither of the two has a .nv_fatb, or if the DLL has none and a backup that
+///         should hold the whole of it can't be read
 [[nodiscard]] std::optional<Backup> examine_backup(BackupKind kind, const std::filesystem::path& backup,
                                                    const std::filesystem::path& path, const PeFile& file);
 

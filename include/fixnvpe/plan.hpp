@@ -49,9 +49,15 @@ struct Plan {
 /// @param file_size bytes
 [[nodiscard]] Plan make_plan(const PeImage& image, std::uint64_t file_size, AslrPolicy policy);
 
-/// All fields that a plan for this image could change, with their present values as `before` and `after`:
-/// what a file and its backup may differ in.
+/// All fields that a plan for this image could change, with their present values as `before` and `after`.
 [[nodiscard]] std::vector<Edit> editable_fields(const PeImage& image);
+
+/// The bits of a field that a plan may change.
+[[nodiscard]] std::uint32_t editable_bits(Field field);
+
+/// Clears all bits of the window that a plan for this image could change: what is left is what a file and its
+/// backup, or its undo file, must have in common.
+void clear_editable_bits(const PeImage& image, ByteSpan window);
 
 /// Writes each edit's `after` into the window.
 /// @throws Error malformed if an edit lies outside it

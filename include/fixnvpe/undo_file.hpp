@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fixnvpe/bytes.hpp"
+#include "fixnvpe/os/file.hpp"
 #include "fixnvpe/pe_image.hpp"
 #include "fixnvpe/plan.hpp"
 
@@ -25,7 +26,7 @@ struct UndoRecord {
 /// The largest undo file that is read, in bytes.
 inline constexpr std::size_t UNDO_FILE_MAX = std::size_t{1} << 20;
 
-/// A number that tells two builds of a DLL apart: FNV-1a, 64 bits, over the header window without the fields
+/// A number that tells two builds of a DLL apart: FNV-1a, 64 bits, over the header window without the bits
 /// that a plan may change. Against mistakes, not against forgery.
 [[nodiscard]] std::uint64_t header_fingerprint(ByteView window, const PeImage& image);
 
@@ -33,6 +34,9 @@ inline constexpr std::size_t UNDO_FILE_MAX = std::size_t{1} << 20;
 
 /// @throws Error bad_undo: no JSON, another schema or tool, a value out of its range
 [[nodiscard]] UndoRecord parse_undo(std::string_view json);
+
+/// Reads a whole undo file. @throws Error bad_undo also where it is longer than UNDO_FILE_MAX
+[[nodiscard]] UndoRecord read_undo(const os::File& file);
 
 /// How far the edits of a record are carried out in a file.
 enum class UndoProgress { none, half, all };

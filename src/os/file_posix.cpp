@@ -39,7 +39,8 @@ constexpr std::size_t KERNEL_COPY_CHUNK = std::size_t{32} << 20;
 Error system_error(const fs::path& path, std::string_view step, int code) {
     const std::string message = fmt::format("{}: {}", step, std::system_category().message(code));
     switch (code) {
-        case ENOENT: return Error(ErrorCode::not_found, message).at(path);
+        case ENOENT:
+        case ENOTDIR: return Error(ErrorCode::not_found, message).at(path);
         case EACCES:
         case EPERM: return Error(ErrorCode::access_denied, message, "run it as the file's owner or as root").at(path);
         case EROFS: return Error(ErrorCode::access_denied, message, "the file system is mounted read-only").at(path);
@@ -135,7 +136,8 @@ std::uint64_t copy_through_memory(const File& from, File& to, std::uint64_t offs
 FileInfo info_of(const fs::path& path) {
     struct stat s {};
     if (::lstat(path.c_str(), &s) == -1) {
-        if (errno == ENOENT || errno == ENOTDIR) {
+        // A name that is too long for the file system is not there: that of a backup, beside a long one.
+        if (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG) {
             return {};
         }
         fail(path, "look up");
@@ -315,7 +317,8 @@ Claim::Claim(const fs::path& path) : file_(temporary_of(path), -1) {
 
 Claim::~Claim() {
     if (owned_) {
-        ::unlink(file_.path().c_str());
+        // Where that fails, the next claim takes the temporary for a leftover.
+        retry([&] { return ::unlink(file_.path().c_str()); });
     }
 }
 

@@ -175,7 +175,7 @@ private:
         for (const Placed& section : sections_) {
             if (section.spec->content == Content::wrapper) {
                 const std::uint32_t address = section.virtual_address + pointer_in_wrapper;
-                append(bytes, 4, address / PAGE_SIZE_BYTES * PAGE_SIZE_BYTES);
+                append(bytes, 4, address - address % PAGE_SIZE_BYTES);
                 append(bytes, 4, 12);  // bytes of this block
                 append(bytes, 2, type << 12 | address % PAGE_SIZE_BYTES);
                 append(bytes, 2, 0);  // padding: IMAGE_REL_BASED_ABSOLUTE

@@ -96,18 +96,26 @@ nlohmann::json Session::json(std::vector<std::string> arguments) const {
 
 Snapshot Session::snapshot() const {
     Snapshot result;
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder())) {
-        if (!entry.is_directory() || entry.is_symlink()) {
-            result[entry.path().lexically_relative(folder()).generic_string()] = state_of(entry.path());
-        }
+    for (const std::string& name : files()) {
+        result[name] = state_of(folder() / name);
     }
     return result;
 }
 
 std::string Session::names() const {
     std::string result;
-    for (const auto& [name, state] : snapshot()) {
+    for (const std::string& name : files()) {
         result += (result.empty() ? "" : " ") + name;
+    }
+    return result;
+}
+
+std::set<std::string> Session::files() const {
+    std::set<std::string> result;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder())) {
+        if (!entry.is_directory() || entry.is_symlink()) {
+            result.insert(entry.path().lexically_relative(folder()).generic_string());
+        }
     }
     return result;
 }

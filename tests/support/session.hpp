@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,9 @@ public:
     void age() const;
 
 private:
+    /// The names of all files here, to the bottom.
+    [[nodiscard]] std::set<std::string> files() const;
+
     TempFolder folder_;
 };
 

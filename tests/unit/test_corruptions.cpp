@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t NT = 128;
 constexpr std::size_t OPTIONAL = NT + 24;
 constexpr std::size_t TABLE = OPTIONAL + 240;
-constexpr std::size_t TABLE_END = TABLE + 6 * 40;
+constexpr std::size_t TABLE_END = TABLE + std::size_t{6} * 40;
 constexpr std::uint64_t FILE_SIZE = 4608;
 constexpr std::uint64_t GIB = std::uint64_t{1} << 30;
 

@@ -145,7 +145,7 @@ TEST_CASE("restore: --keep-backup leaves the backup, and a second time does noth
         const std::string names = session.names();
         CHECK(session.fixnvpe({"restore", "--keep-backup", "a.dll"}) == RESTORED);
         CHECK(session.names() == names);
-        CHECK(read_file(session / "a.dll") == testdata("x64-writable.dll"));
+        CHECK((read_file(session / "a.dll") == testdata("x64-writable.dll")));
         session.age();
         const Snapshot before = session.snapshot();
         CHECK(session.fixnvpe({"restore", "--keep-backup", "a.dll"}) ==
@@ -258,7 +258,8 @@ TEST_CASE("backup: a NAME_bak of another build is neither restored nor lost") {
                  "  hint: fixnvpe clean removes it\n"});
     CHECK(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
     CHECK(session.names() == "a.dll a.dll.bak a.dll_bak");
-    CHECK(session.fixnvpe({"restore", "a.dll"}) == RESTORED);
+    CHECK(session.fixnvpe({"restore", "a.dll"}) ==
+          Output{0, "restored       a.dll  (a.dll_bak belongs to another build)\n1 file restored\n", ""});
     CHECK(read_file(session / "a.dll_bak") == testdata("x64-odd-size.dll"));
 }
 
@@ -282,6 +283,22 @@ TEST_CASE("backup: one that can't be told from another program's is none of ours
     check();
 }
 
+TEST_CASE("backup: what can't be one stands in the way of a new one, and is not overwritten") {
+    const Session session;
+    session.writable("a.dll");
+    session.text("a.dll.bak", "my notes");
+    const Snapshot before = session.snapshot();
+    const std::string message = "read headers: not a PE file: no MZ signature";
+    const std::string note = "a.dll.bak can't be used: " + message;
+    CHECK(session.fixnvpe({"verify", "a.dll"}) == unpatched(note));
+    CHECK(session.fixnvpe({"patch", "a.dll"}) ==
+          Output{2, "unpatched      a.dll  (" + SAVES + "; " + note + ")\nnothing patched: 1 file: 1 unpatched\n",
+                 "fixnvpe: a.dll.bak: " + message + "\n  hint: move it away, or remove it\n"});
+    CHECK(session.snapshot() == before);
+    CHECK(session.fixnvpe({"patch", "--backup", "none", "a.dll"}).exit_status == 0);
+    CHECK(read_file(session / "a.dll.bak") == "my notes");
+}
+
 TEST_CASE("undo: a half-done edit is recognised, finished by patch and taken back by restore") {
     const std::string note = "an edit was broken off half way: patch finishes it, restore takes it back";
     const std::string edit = "               Characteristics at offset 0x224: 0xc0000040 -> 0x40000040\n";
@@ -298,35 +315,55 @@ TEST_CASE("undo: a half-done edit is recognised, finished by patch and taken bac
                  ""});
     CHECK(session.snapshot() == before);
 
-    CHECK(session.fixnvpe({"restore", "a.dll"}).exit_status == 0);
+    CHECK(session.fixnvpe({"restore", "a.dll"}) ==
+          Output{0,
+                 "restored       a.dll  (an edit that had been broken off half way was taken back)\n1 file restored\n", ""});
     CHECK(session.names() == "a.dll");
-    CHECK(read_file(session / "a.dll") == testdata("x64-writable.dll"));
+    CHECK((read_file(session / "a.dll") == testdata("x64-writable.dll")));
 
     for (const std::string backup : {"undo", "full", "none"}) {
         INFO(backup);
         half_done(session);
-        CHECK(session.fixnvpe({"patch", "--backup", backup, "a.dll"}).exit_status == 0);
+        const std::string name = backup == "full" ? "a.dll.bak" : "a.dll.fixnvpe-undo";
+        CHECK(session.fixnvpe({"patch", "--backup", backup, "a.dll"}) ==
+              Output{0,
+                     "patched        a.dll  (4.0 KiB less commit in each process; backup: " + name +
+                         "; an edit that had been broken off half way was finished)\n" + ONE_PATCHED,
+                     ""});
         CHECK(session.fixnvpe({"verify", "a.dll"}) == Output{0, "patched        a.dll\n1 file: 1 patched\n", ""});
-        CHECK(session.names() == (backup == "full" ? "a.dll a.dll.bak" : "a.dll a.dll.fixnvpe-undo"));
+        CHECK(session.names() == "a.dll " + name);
         CHECK(session.fixnvpe({"restore", "a.dll"}) == RESTORED);
-        CHECK(read_file(session / "a.dll") == testdata("x64-writable.dll"));
+        CHECK((read_file(session / "a.dll") == testdata("x64-writable.dll")));
         CHECK(session.names() == "a.dll");
     }
 }
 
-TEST_CASE("undo: a half-done edit of a file that is to keep its flags is recognised, too") {
-    // CheckSum alone is written: by its headers the file is patched, and only the undo file knows better.
-    const Session session;
-    session.fixture("x64-read-only.dll", "a.dll");
-    REQUIRE(session.fixnvpe({"patch", "--aslr", "clear", "--backup", "undo", "a.dll"}).exit_status == 0);
+TEST_CASE("undo: a half-done edit is finished as it was begun, where the present policy asks for nothing") {
+    // CheckSum is not yet written: by its flags the file is patched, and only the undo file knows better.
     const std::string original = testdata("x64-read-only.dll");
-    poke(session / "a.dll", 0xD8, static_cast<std::uint8_t>(original[0xD8]));
-    poke(session / "a.dll", 0xD9, static_cast<std::uint8_t>(original[0xD9]));
-    CHECK(session.fixnvpe({"verify", "a.dll"}).exit_status == 1);
-    CHECK(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
-    CHECK(read_file(session / "a.dll") == testdata("x64-patched.dll"));
-    CHECK(session.fixnvpe({"restore", "a.dll"}) == RESTORED);
-    CHECK(read_file(session / "a.dll") == original);
+    for (const std::string aslr : {"auto", "keep", "clear"}) {
+        for (const std::string backup : {"undo", "full", "none"}) {
+            INFO(aslr << ' ' << backup);
+            const Session session;
+            session.fixture("x64-read-only.dll", "a.dll");
+            REQUIRE(session.fixnvpe({"patch", "--aslr", "clear", "--backup", "undo", "a.dll"}).exit_status == 0);
+            poke(session / "a.dll", 0xD8, static_cast<std::uint8_t>(original[0xD8]));
+            poke(session / "a.dll", 0xD9, static_cast<std::uint8_t>(original[0xD9]));
+            CHECK(session.fixnvpe({"verify", "a.dll"}).exit_status == 1);
+            const std::string name = backup == "full" ? "a.dll.bak" : "a.dll.fixnvpe-undo";
+            CHECK(session.fixnvpe({"patch", "--aslr", aslr, "--backup", backup, "a.dll"}) ==
+                  Output{0,
+                         "patched        a.dll  (backup: " + name +
+                             "; an edit that had been broken off half way was finished)\n1 file patched\n",
+                         ""});
+            CHECK((read_file(session / "a.dll") == testdata("x64-patched.dll")));
+            CHECK(session.fixnvpe({"verify", "--require-backup", "a.dll"}) ==
+                  Output{0, "patched        a.dll\n1 file: 1 patched\n", ""});
+            CHECK(session.fixnvpe({"restore", "a.dll"}) == RESTORED);
+            CHECK(session.names() == "a.dll");
+            CHECK((read_file(session / "a.dll") == original));
+        }
+    }
 }
 
 TEST_CASE("undo: a damaged or foreign undo file is refused, and nothing is written") {
@@ -371,7 +408,8 @@ TEST_CASE("undo: a damaged or foreign undo file is refused, and nothing is writt
     session.writable("a.dll");
     REQUIRE(session.fixnvpe({"patch", "--backup", "undo", "a.dll"}).exit_status == 0);
     const auto undo = nlohmann::json::parse(read_file(session / "a.dll.fixnvpe-undo"));
-    const auto check = [&](const std::string& text, const std::string& message) {
+    const std::string unused = "it is not used; if the DLL must go back, install its package again";
+    const auto check = [&](const std::string& text, const std::string& message, const std::string& hint) {
         write_file(session / "a.dll.fixnvpe-undo", text);
         session.age();
         const Snapshot before = session.snapshot();
@@ -382,25 +420,23 @@ TEST_CASE("undo: a damaged or foreign undo file is refused, and nothing is writt
                                 (stale ? "belongs to another build" : "can't be used: " + message) +
                                 ")\nnothing restored: 1 file: 1 patched\n");
         CHECK(output.err == "fixnvpe: a.dll.fixnvpe-undo: " + message + "\n" +
-                                (stale ? "" : "  hint: it is not used; if the DLL must go back, install its package again\n"));
+                                (stale ? "" : "  hint: " + hint + "\n"));
         CHECK(session.snapshot() == before);
     };
     for (const Damage& d : damages) {
         INFO(d.name);
         auto damaged = undo;
         d.damage(damaged);
-        check(damaged.dump(), d.message);
+        check(damaged.dump(), d.message, unused);
     }
     const std::string damaged = "read the undo file: it is damaged, or no undo file";
-    check("", damaged);
-    check("hello", damaged);
-    check("[]", damaged);
-    check("null", damaged);
-    check(undo.dump() + "x", damaged);
-    check(undo.dump().substr(0, 100), damaged);
-    check("\xff\xfe\x1b[31m", damaged);
-    check(std::string(100000, '['), damaged);
-    check(std::string((1 << 20) + 1, ' '), "read the undo file: it has 1.0 MiB, which is too long for one");
+    for (const std::string& text : {std::string(), std::string("hello"), std::string("[]"), std::string("null"),
+                                    undo.dump() + "x", undo.dump().substr(0, 100), std::string("\xff\xfe\x1b[31m"),
+                                    std::string(100000, '[')}) {
+        check(text, damaged, unused);
+    }
+    check(std::string((1 << 20) + 1, ' '), "read the undo file: it has 1.0 MiB, which is too long for one",
+          unused);
 }
 
 TEST_CASE("undo: where it can't be used, patch refuses a file that it may still explain") {
@@ -491,7 +527,7 @@ TEST_CASE("missing: a file that a crash left under its backup's name is put back
           Output{0,
                  "restored       a.dll  (the file was missing and its backup was put back first)\n1 file restored\n", ""});
     CHECK(session.names() == "a.dll");
-    CHECK(read_file(session / "a.dll") == testdata("x64-writable.dll"));
+    CHECK((read_file(session / "a.dll") == testdata("x64-writable.dll")));
 }
 
 TEST_CASE("missing: in a folder it is put back if a temporary shows that it was a crash") {

@@ -1,0 +1,156 @@
+// Files of gigabytes, made of holes: what is read of them, and how much memory that takes. Never how long.
+
+#include <fstream>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "fixnvpe/os/file.hpp"
+#include "support/catch.hpp"
+#include "support/print_session.hpp"
+#include "support/session.hpp"
+
+namespace fixnvpe::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t KIB = 1024;
+constexpr std::uint64_t MIB = 1024 * KIB;
+constexpr std::uint64_t GIB = 1024 * MIB;
+constexpr std::uint64_t MOST_READ = 64 * KIB;
+constexpr std::uint64_t MOST_MEMORY = 32 * MIB;
+
+/// 2 GiB, 1.9 GiB of them a writable .nv_fatb.
+PeSpec huge_dll() {
+    PeSpec spec = cuda_dll(IMAGE_FILE_MACHINE_AMD64, SECTION_WRITABLE);
+    TestSection& fatbin = section(spec, ".nv_fatb");
+    fatbin.raw_size = fatbin.virtual_size = static_cast<std::uint32_t>(GIB / 10 * 19 / 512 * 512);
+    section(spec, ".rdata").raw_size = static_cast<std::uint32_t>(GIB / 10 / 512 * 512);
+    spec.check_sum = CheckSum::right;
+    return spec;
+}
+
+/// Bytes that the program got out of a file by any call, by the word of strace.
+class Reads {
+public:
+    explicit Reads(const fs::path& log, const fs::path& file) {
+        const std::string name = "<" + file.string() + ">";
+        static const std::regex result(R"(= (\d+)(?: \(.*\))?$)");
+        static const std::regex mapped(R"(mmap\([^,]*, (\d+),)");
+        std::ifstream stream(log);
+        for (std::string line; std::getline(stream, line);) {
+            std::smatch match;
+            if (line.find(name) == std::string::npos) {
+                continue;
+            }
+            calls_ += line + "\n";
+            ++count_;
+            const bool is_map = line.find("mmap(") != std::string::npos;
+            if (std::regex_search(line, match, is_map ? mapped : result)) {
+                bytes_ += std::stoull(match[1]);
+            }
+        }
+    }
+    [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+    [[nodiscard]] std::size_t count() const { return count_; }
+    [[nodiscard]] const std::string& calls() const { return calls_; }
+
+private:
+    std::uint64_t bytes_ = 0;
+    std::size_t count_ = 0;
+    std::string calls_;
+};
+
+Reads trace(const Session& session, const std::vector<std::string>& arguments, const fs::path& file) {
+    TempFolder logs;
+    std::vector<std::string> words{"strace", "-f", "-y", "-qq", "-s", "0", "-o", (logs / "log").string(),
+                                   "-e", "trace=read,pread64,readv,preadv,preadv2,mmap,copy_file_range,sendfile,splice"};
+    const auto program_words = program().with(arguments);
+    words.insert(words.end(), program_words.begin(), program_words.end());
+    // LeakSanitizer traces the process itself, and only one can.
+    const ProcessResult result = session.run({.words = words, .environment = {{"ASAN_OPTIONS", "detect_leaks=0"}}});
+    INFO(result.err);
+    REQUIRE(result.exit_status <= 1);
+    return Reads(logs / "log", file);
+}
+
+void check_memory(const Session& session, const std::vector<std::string>& arguments) {
+    const ProcessResult result = session.run({.words = program().with(arguments)});
+    INFO(result.out << result.err);
+    CHECK(result.exit_status <= 1);
+    if (FIXNVPE_SANITIZED == 0) {  // a sanitizer's own memory is no concern of ours
+        CHECK(result.peak_memory < MOST_MEMORY);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("sparse: verify and patch --backup undo read less than 64 KiB of a DLL of 2 GiB, in less than 32 MiB of memory",
+          "[posix]") {
+    const Session session;
+    const fs::path dll = fs::canonical(session.dll("a.dll", huge_dll()));
+    REQUIRE(fs::file_size(dll) > 2 * GIB - MIB);
+    REQUIRE(os::info_of(dll).allocated < MIB);
+
+    const auto check_reads = [&](const std::vector<std::string>& arguments) {
+        const Reads reads = trace(session, arguments, dll);
+        INFO(arguments.front() << ": " << reads.bytes() << " bytes\n" << reads.calls());
+        CHECK(reads.count() > 0);  // else the count proves nothing
+        CHECK(reads.bytes() >= 512);
+        CHECK(reads.bytes() < MOST_READ);
+    };
+    check_reads({"verify", "a.dll"});
+    check_memory(session, {"verify", "a.dll"});
+    check_reads({"patch", "--backup", "undo", "a.dll"});
+    CHECK(session.names() == "a.dll a.dll.fixnvpe-undo");
+    check_reads({"verify", "--require-backup", "a.dll"});
+    check_reads({"restore", "a.dll"});
+    CHECK(session.names() == "a.dll");
+
+    check_memory(session, {"patch", "--backup", "undo", "a.dll"});
+    check_memory(session, {"restore", "a.dll"});
+    check_memory(session, {"patch", "--backup", "none", "a.dll"});
+    CHECK(session.fixnvpe({"verify", "a.dll"}).exit_status == 0);
+    CHECK(os::info_of(dll).allocated < MIB);
+}
+
+TEST_CASE("sparse: patch makes no bytes of the holes of a DLL, and copies it in constant memory", "[posix]") {
+    const Session session;
+    const fs::path dll = fs::canonical(session.dll("a.dll", huge_dll()));
+    const auto size = fs::file_size(dll);
+    check_memory(session, {"patch", "a.dll"});
+    CHECK(session.names() == "a.dll a.dll.bak");
+    for (const fs::path& file : {dll, session / "a.dll.bak"}) {
+        INFO(file.string());
+        CHECK(fs::file_size(file) == size);
+        CHECK(os::info_of(file).allocated < MIB);
+    }
+    CHECK(session.fixnvpe({"verify", "--require-backup", "a.dll"}) ==
+          Output{0, "patched        a.dll\n1 file: 1 patched\n", ""});
+    check_memory(session, {"restore", "--keep-backup", "a.dll"});
+    CHECK(os::info_of(dll).allocated < MIB);
+    check_memory(session, {"restore", "a.dll"});
+    CHECK(session.names() == "a.dll");
+    CHECK(session.fixnvpe({"verify", "a.dll"}) ==
+          Output{1,
+                 "unpatched      a.dll  (1.9 GiB of commit to save in each process)\n1 file: 1 unpatched\n"
+                 "to do: fixnvpe patch; each process would commit 1.9 GiB less (17.1 GiB less with 8 DataLoader workers)\n",
+                 ""});
+}
+
+TEST_CASE("sparse: a copy of real bytes takes no more memory than a small one, and is the same", "[posix]") {
+    const Session session;
+    PeSpec spec = cuda_dll(IMAGE_FILE_MACHINE_AMD64, SECTION_WRITABLE);
+    section(spec, ".nv_fatb").fatbin_size = 48 * MIB;
+    session.dll("a.dll", spec);
+    check_memory(session, {"patch", "a.dll"});
+    const std::string original = read_file(session / "a.dll.bak");
+    const std::string patched = read_file(session / "a.dll");
+    REQUIRE(patched.size() == original.size());
+    constexpr std::size_t headers = 1024;
+    CHECK((patched.compare(headers, std::string::npos, original, headers, std::string::npos) == 0));
+    CHECK((patched != original));
+}
+
+}  // namespace fixnvpe::test

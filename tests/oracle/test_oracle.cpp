@@ -1,0 +1,258 @@
+// Other people's programs read the same files, and must agree with what we say of them and do to them.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "support/catch.hpp"
+#include "support/print_session.hpp"
+#include "support/session.hpp"
+
+namespace fixnvpe::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::uint32_t MEM_WRITE = 0x80000000;
+constexpr unsigned DYNAMIC_BASE = 0x40;
+constexpr unsigned HIGH_ENTROPY_VA = 0x20;
+constexpr unsigned GUARD_CF = 0x4000;
+
+/// All of testdata/pe, and the DLLs of testdata/sample.
+std::vector<fs::path> fixtures() {
+    std::vector<fs::path> files;
+    const fs::path testdata = FIXNVPE_TESTDATA_DIR;
+    for (const fs::path& folder : {testdata / "pe", testdata / "sample/torch/lib"}) {
+        for (const auto& entry : fs::directory_iterator(folder)) {
+            if (entry.path().extension() != ".lib") {
+                files.push_back(entry.path());
+            }
+        }
+    }
+    std::sort(files.begin(), files.end());
+    REQUIRE(files.size() > 30);
+    return files;
+}
+
+/// Runs an oracle. One that can't be run fails the test. @return what it printed
+std::string ask(const Session& session, const std::vector<std::string>& words, const std::vector<int>& statuses = {0}) {
+    const ProcessResult result = session.run({.words = words});
+    INFO(fmt::format("{} ended with {}\n{}\n{}", fmt::join(words, " "), result.exit_status, result.out, result.err));
+    REQUIRE(std::find(statuses.begin(), statuses.end(), result.exit_status) != statuses.end());
+    return result.out;
+}
+
+/// Debian's own python: another one that comes first on PATH need not have Debian's pefile.
+std::string ask_pefile(const Session& session, std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"/usr/bin/python3", std::string(FIXNVPE_SOURCE_DIR) + "/tests/oracle/pefile_oracle.py"});
+    return ask(session, arguments);
+}
+
+Json describe_by_pefile(const Session& session, const std::string& file) {
+    return Json::parse(ask_pefile(session, {"describe", file})).at(file);
+}
+
+struct ReadobjSection {
+    std::string name;
+    std::uint64_t virtual_size = 0;
+    std::uint64_t characteristics = 0;
+};
+
+/// What llvm-readobj says of the headers that matter here.
+struct Readobj {
+    std::uint64_t machine = 0;
+    std::uint64_t image_base = 0;
+    std::uint64_t dll_characteristics = 0;
+    std::uint64_t certificate_table_size = 0;
+    std::vector<ReadobjSection> sections;
+};
+
+/// The number in "Name: 0x10", "Name [ (0x10)" or "Name: WORD (0x10)".
+std::uint64_t number_in(const std::string& line) {
+    return std::stoull(line.substr(line.find("0x")), nullptr, 16);
+}
+
+Readobj read_by_llvm(const Session& session, const std::string& file) {
+    Readobj result;
+    std::istringstream lines(ask(session, {"llvm-readobj", "--file-headers", "--sections", file}));
+    bool in_optional_header = false;
+    for (std::string line; std::getline(lines, line);) {
+        const std::string text = line.substr(std::min(line.size(), line.find_first_not_of(' ')));
+        const auto starts = [&](const char* word) { return text.rfind(word, 0) == 0; };
+        if (starts("ImageOptionalHeader {") || starts("DOSHeader {")) {
+            in_optional_header = starts("ImageOptionalHeader {");
+        } else if (starts("Machine: ")) {
+            result.machine = number_in(text);
+        } else if (starts("ImageBase: ")) {
+            result.image_base = number_in(text);
+        } else if (starts("CertificateTableSize: ")) {
+            result.certificate_table_size = number_in(text);
+        } else if (starts("Section {")) {
+            result.sections.emplace_back();
+        } else if (starts("Name: ")) {
+            result.sections.back().name = text.substr(6, text.find(" (") - 6);
+        } else if (starts("VirtualSize: ")) {
+            result.sections.back().virtual_size = number_in(text);
+        } else if (starts("Characteristics [ (")) {
+            if (!result.sections.empty()) {
+                result.sections.back().characteristics = number_in(text);
+            } else if (in_optional_header) {
+                result.dll_characteristics = number_in(text);
+            }
+        }
+    }
+    return result;
+}
+
+std::uint64_t machine_number(const std::string& name) {
+    return name == "x64" ? 0x8664 : name == "x86" ? 0x014C : name == "arm64" ? 0xAA64 : 0;
+}
+
+}  // namespace
+
+TEST_CASE("oracle: patch changes the bytes that a pefile script changes, and CheckSum as pefile computes it") {
+    std::size_t changed = 0;
+    for (const fs::path& fixture : fixtures()) {
+        for (const std::string policy : {"auto", "keep", "clear"}) {
+            INFO(fixture.string() << " --aslr " << policy);
+            const Session session;
+            fs::copy_file(fixture, session / "a.dll");
+            fs::permissions(session / "a.dll", fs::perms(0644));
+            const std::string original = read_file(fixture);
+            const Json file = session.json({"patch", "--aslr", policy, "a.dll"}).at("files").at(0);
+            const std::string ours = read_file(session / "a.dll");
+            if (file.contains("error") || file.at("status") == "refused") {
+                CHECK((ours == original));
+                continue;
+            }
+            ask_pefile(session, {"patch", policy, fixture.string(), "expected.dll"});
+            std::string theirs = read_file(session / "expected.dll");
+            REQUIRE(theirs.size() == original.size());
+            const Json before = describe_by_pefile(session, fixture.string());
+            const Json after = describe_by_pefile(session, "a.dll");
+            CHECK((file.at("action") == "patched") == (theirs != original));
+            changed += theirs != original ? 1U : 0U;
+
+            // Apart from CheckSum, byte by byte.
+            const auto offset = before.at("check_sum_offset").get<std::size_t>();
+            theirs.replace(offset, 4, ours, offset, 4);
+            CHECK((ours == theirs));
+
+            const auto stored = before.at("check_sum").get<std::uint32_t>();
+            const auto now = after.at("check_sum").get<std::uint32_t>();
+            if (ours == original || stored == 0) {
+                CHECK(now == stored);
+            } else if (stored == before.at("right_check_sum")) {
+                CHECK(now == after.at("right_check_sum"));  // a right one stays right
+            } else if (fixture.filename() == "x64-check-sum-impossible.dll") {
+                CHECK(now == stored);
+            } else {
+                REQUIRE(fixture.filename() == "x64-check-sum-wrong.dll");
+                CHECK(now - after.at("right_check_sum").get<std::uint32_t>() ==
+                      stored - before.at("right_check_sum").get<std::uint32_t>());  // one that is off by one stays so
+            }
+        }
+    }
+    CHECK(changed > 50);
+}
+
+TEST_CASE("oracle: what restore gives back is what pefile saw before") {
+    for (const fs::path& fixture : fixtures()) {
+        for (const std::string backup : {"full", "undo"}) {
+            INFO(fixture.string() << ' ' << backup);
+            const Session session;
+            fs::copy_file(fixture, session / "a.dll");
+            fs::permissions(session / "a.dll", fs::perms(0644));
+            if (session.json({"patch", "--backup", backup, "a.dll"}).at("files").at(0).at("action") == "patched") {
+                CHECK(session.fixnvpe({"restore", "a.dll"}).exit_status == 0);
+                CHECK((read_file(session / "a.dll") == read_file(fixture)));
+                CHECK(describe_by_pefile(session, "a.dll") == describe_by_pefile(session, fixture.string()));
+            }
+        }
+    }
+}
+
+TEST_CASE("oracle: llvm-readobj reads the flags that verify --json prints, before and after patch") {
+    std::size_t read = 0;
+    for (const fs::path& fixture : fixtures()) {
+        const Session session;
+        fs::copy_file(fixture, session / "a.dll");
+        fs::permissions(session / "a.dll", fs::perms(0644));
+        for (const bool patched : {false, true}) {
+            INFO(fixture.string() << (patched ? ", patched" : ""));
+            if (patched && session.fixnvpe({"patch", "a.dll"}).exit_status != 0) {
+                continue;
+            }
+            const Json ours = session.json({"verify", "a.dll"}).at("files").at(0);
+            if (ours.at("machine").is_null()) {
+                continue;  // no PE file, or one that is cut inside its headers
+            }
+            ++read;
+            const Readobj theirs = read_by_llvm(session, "a.dll");
+            CHECK(machine_number(ours.at("machine").get<std::string>()) == theirs.machine);
+            CHECK(ours.at("image_base") == theirs.image_base);
+            CHECK(ours.at("dynamic_base") == ((theirs.dll_characteristics & DYNAMIC_BASE) != 0));
+            CHECK(ours.at("high_entropy_va") == ((theirs.dll_characteristics & HIGH_ENTROPY_VA) != 0));
+            CHECK(ours.at("guard_cf") == ((theirs.dll_characteristics & GUARD_CF) != 0));
+            CHECK(ours.at("signed") == (theirs.certificate_table_size != 0));
+            Json fatbins = Json::array();
+            for (const ReadobjSection& section : theirs.sections) {
+                if (section.name == ".nv_fatb") {
+                    fatbins.push_back({{"virtual_size", section.virtual_size},
+                                       {"writable", (section.characteristics & MEM_WRITE) != 0}});
+                }
+            }
+            CHECK(ours.at("fatbin") == fatbins);
+        }
+    }
+    CHECK(read > 50);
+}
+
+TEST_CASE("oracle: osslsigncode finds a signature where we do, valid before patch, invalid after, valid after restore") {
+    const std::string certificate = std::string(FIXNVPE_TESTDATA_DIR) + "/signing/cert.pem";
+    std::size_t patched = 0;
+    for (const fs::path& fixture : fixtures()) {
+        INFO(fixture.string());
+        const Session session;
+        fs::copy_file(fixture, session / "a.dll");
+        fs::permissions(session / "a.dll", fs::perms(0644));
+        const Json ours = session.json({"verify", "a.dll"}).at("files").at(0);
+        if (ours.at("machine").is_null()) {
+            continue;
+        }
+        // It says part of that on standard output and part on standard error, depending on its version.
+        const auto signature = [&]() -> std::string {
+            const ProcessResult result =
+                session.run({.words = {"osslsigncode", "verify", "-CAfile", certificate, "-in", "a.dll"}});
+            INFO(result.exit_status << '\n' << result.out << result.err);
+            REQUIRE(result.exit_status <= 1);
+            const std::string said = result.out + result.err;
+            const auto says = [&](const char* words) { return said.find(words) != std::string::npos; };
+            if (says("No signature found") || says("Unable to extract existing signature")) {
+                return "none";
+            }
+            if (says("MISMATCH")) {
+                return "invalid";
+            }
+            return says("Signature verification: ok") && result.exit_status == 0 ? "valid" : "not understood";
+        };
+        CHECK(signature() == (ours.at("signed") == true ? "valid" : "none"));
+        if (ours.at("signed") == true && ours.at("status") == "unpatched") {
+            ++patched;
+            REQUIRE(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
+            CHECK(session.json({"verify", "a.dll"}).at("files").at(0).at("signed") == true);
+            CHECK(signature() == "invalid");
+            REQUIRE(session.fixnvpe({"restore", "a.dll"}).exit_status == 0);
+            CHECK(signature() == "valid");
+        }
+    }
+    CHECK(patched >= 4);
+}
+
+}  // namespace fixnvpe::test
