@@ -1,20 +1,12 @@
 // The Windows loader, or Wine's, is the judge: what it makes of a DLL before patching, after it, and after restore.
 
-#ifndef NOMINMAX
-#define NOMINMAX
-#endif
-#ifndef WIN32_LEAN_AND_MEAN
-#define WIN32_LEAN_AND_MEAN
-#endif
-#include <windows.h>
-
-#include <cstdlib>
-#include <memory>
+#include <algorithm>
+#include <cstdint>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "fixnvpe/os/process.hpp"
+#include "loader/in_use.hpp"
 #include "support/catch.hpp"
 #include "support/print_session.hpp"
 #include "support/session.hpp"
@@ -25,10 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t FATBIN_SIZE = std::size_t{64} << 20;
-
-bool is_wine() {
-    return ::GetProcAddress(::GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != nullptr;
-}
 
 /// x64, with 64 MiB of GPU code.
 fs::path cuda_dll_file(const Session& session, const char* name) {
@@ -92,25 +80,6 @@ void check_patched(const Loaded& loaded) {
         CHECK(loaded.commits().at(0) < static_cast<std::int64_t>(FATBIN_SIZE) / 8);
     }
 }
-
-/// A DLL that this process has loaded.
-class InUse {
-public:
-    explicit InUse(const fs::path& path) : module_(::LoadLibraryExW(path.c_str(), nullptr, LOAD_WITH_ALTERED_SEARCH_PATH)) {
-        REQUIRE(module_ != nullptr);
-    }
-    InUse(const InUse&) = delete;
-    InUse& operator=(const InUse&) = delete;
-    ~InUse() { ::FreeLibrary(module_); }
-    [[nodiscard]] int answer() const {
-        const auto function =
-            reinterpret_cast<int (*)()>(reinterpret_cast<void*>(::GetProcAddress(module_, "fixnvpe_answer")));
-        return function == nullptr ? 0 : function();
-    }
-
-private:
-    HMODULE module_;
-};
 
 }  // namespace
 
@@ -178,7 +147,7 @@ TEST_CASE("loader: what can't be done to a loaded DLL is an error that names who
         CHECK_THAT(output.err, contains(": close it"));
         if (!is_wine()) {  // whose Restart Manager knows nobody
             CHECK_THAT(output.err, contains(fs::path(FIXNVPE_LOADER_TESTS_NAME).string() + " (" +
-                                            std::to_string(::GetCurrentProcessId()) + ")"));
+                                            std::to_string(own_process_id()) + ")"));
         }
     };
     {

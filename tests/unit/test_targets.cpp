@@ -44,7 +44,7 @@ std::string described(const Target& target) {
 std::string described(const OwnFile& own) {
     return own.path.generic_string() + (own.orphan ? " orphan" : "");
 }
-std::string described(const Skipped& skipped) {
+[[maybe_unused]] std::string described(const Skipped& skipped) {  // links, which only POSIX has here
     return skipped.path.generic_string() + ": " + std::string(skipped.reason);
 }
 std::string described(const Error& error) {
