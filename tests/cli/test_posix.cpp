@@ -134,8 +134,8 @@ TEST_CASE("names: a literal name wins over its reading as a glob", "[posix]") {
 }
 
 TEST_CASE("names: one so long that none of ours fits beside it can be verified, and is not half patched", "[posix]") {
-    constexpr std::size_t longest = 255;  // NAME_MAX
-    for (std::size_t length = longest - 20; length <= longest; ++length) {
+    // NAME_MAX is 255: from one step to the next, one more of our suffixes is too long.
+    for (const std::size_t length : {238U, 242U, 243U, 244U, 251U, 252U, 255U}) {
         INFO(length);
         const Session session;
         const std::string name = std::string(length - 4, 'l') + ".dll";
