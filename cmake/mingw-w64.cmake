@@ -16,9 +16,14 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 # One .exe that needs no DLL beyond the system's: no libstdc++-6.dll, libgcc_s_seh-1.dll or libwinpthread-1.dll.
 set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
 
-# Wine, where it is there, runs what was built: ctest does, and so does the build to list Catch2's test cases.
+# Wine, where it is there, runs what was built: ctest does, and so does the build to list Catch2's test cases. It has a
+# Windows of its own in the build folder, needs no display, and says nothing but what the program says.
 find_program(FIXNVPE_WINE NAMES wine64 wine PATHS /usr/lib/wine)
 mark_as_advanced(FIXNVPE_WINE)
 if(FIXNVPE_WINE)
-  set(CMAKE_CROSSCOMPILING_EMULATOR "${FIXNVPE_WINE}")
+  set(FIXNVPE_WINE_PREFIX "${CMAKE_BINARY_DIR}/wine")
+  set(FIXNVPE_WINE_ENVIRONMENT
+      "${CMAKE_COMMAND}" -E env --unset=DISPLAY "WINEPREFIX=${FIXNVPE_WINE_PREFIX}" WINEDEBUG=-all
+      WINEDLLOVERRIDES=mscoree,mshtml=)
+  set(CMAKE_CROSSCOMPILING_EMULATOR ${FIXNVPE_WINE_ENVIRONMENT} "${FIXNVPE_WINE}")
 endif()

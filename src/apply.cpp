@@ -60,13 +60,13 @@ void read_back(const os::File& file, const std::vector<std::uint8_t>& expected, 
 
 /// Keeps the original under the name of its backup, then gives its own name to the claim's temporary.
 void swap_in(os::Claim& claim, const fs::path& path, const fs::path& backup) {
-    if (os::make_hard_link(path, backup)) {
+    // A loaded DLL can't be replaced, but it can be renamed. Its second name could not even be removed again.
+    if (os::can_be_replaced(path) && os::make_hard_link(path, backup)) {
         try {
             claim.rename_to(path);
             return;
         } catch (const Error& error) {
             os::remove(backup);
-            // A loaded DLL can't be replaced, but it can be renamed.
             if (error.code() != ErrorCode::busy) {
                 throw;
             }
@@ -87,15 +87,17 @@ void swap_in(os::Claim& claim, const fs::path& path, const fs::path& backup) {
 void replace_by_copy(os::Claim& claim, const fs::path& path, const PeFile& seen,
                      const std::vector<std::uint8_t>& target, const std::function<void()>& swap,
                      const CopyProgress& progress) {
-    const os::File source = open_unchanged(path, seen);
-    os::copy_contents(source, claim.file(), [&](std::uint64_t done) { progress(done, seen.info.size); });
-    write_headers(claim.file(), seen.window, target);
-    os::copy_metadata(source, claim.file());
-    claim.file().flush();
-    read_back(claim.file(), target, seen.info.size);
-    if (!same_file(source.info(), seen.info)) {
-        throw changed(path);
-    }
+    {
+        const os::File source = open_unchanged(path, seen);
+        os::copy_contents(source, claim.file(), [&](std::uint64_t done) { progress(done, seen.info.size); });
+        write_headers(claim.file(), seen.window, target);
+        os::copy_metadata(source, claim.file());
+        claim.file().flush();
+        read_back(claim.file(), target, seen.info.size);
+        if (!same_file(source.info(), seen.info)) {
+            throw changed(path);
+        }
+    }  // Windows may refuse to replace a file that is open.
     must_be_unchanged(path, seen.info);
     swap();
     os::sync_folder(path.parent_path());

@@ -288,6 +288,7 @@ std::string hint_for(const CLI::App& app, const std::vector<std::string>& argume
 std::optional<ExitStatus> parse(const std::vector<std::string>& arguments, Options& options) {
     CLI::App app(DESCRIPTION, "fixnvpe");
     app.set_version_flag("--version", fmt::format("fixnvpe {} ({})", FIXNVPE_VERSION, reader_name()));
+    app.allow_windows_style_options(false);  // "/models/x.dll" is a path, there as here
     app.require_subcommand(0, 1);
     app.footer("`fixnvpe COMMAND --help` has the options of each. `fixnvpe --input GLOB` means patch.\n\n" +
                std::string(EXIT_STATUS_HELP));

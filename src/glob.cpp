@@ -1,14 +1,9 @@
 #include "fixnvpe/glob.hpp"
 
 #include <algorithm>
-#include <type_traits>
-
-#include "fixnvpe/text.hpp"
 
 namespace fixnvpe {
 namespace {
-
-constexpr char32_t STRAY_BYTE = 0xDC00;  // plus the byte; valid UTF-8 never gives a surrogate
 
 /// Cuts at each separator; empty names and "." are left out.
 std::vector<std::u32string_view> split(std::u32string_view text, std::u32string_view separators) {
@@ -24,31 +19,6 @@ std::vector<std::u32string_view> split(std::u32string_view text, std::u32string_
 }
 
 }  // namespace
-
-template <class Char>
-std::u32string code_points(std::basic_string_view<Char> text) {
-    std::u32string result;
-    result.reserve(text.size());
-    while (!text.empty()) {
-        char32_t c = static_cast<std::make_unsigned_t<Char>>(text.front());
-        std::size_t length = 1;
-        if constexpr (sizeof(Char) == 1) {
-            const CodePoint first = first_code_point(text);
-            c = first.valid ? first.value : STRAY_BYTE + c;
-            length = first.length;
-        } else if (c >= 0xD800 && c <= 0xDBFF && text.size() > 1 && text[1] >= 0xDC00 && text[1] <= 0xDFFF) {
-            c = 0x10000 + ((c - 0xD800) << 10) + (static_cast<char32_t>(text[1]) - 0xDC00);
-            length = 2;
-        }
-        result.push_back(c);
-        text.remove_prefix(length);
-    }
-    return result;
-}
-
-template std::u32string code_points(std::string_view);
-template std::u32string code_points(std::u16string_view);
-template std::u32string code_points(std::wstring_view);
 
 bool has_magic(std::u32string_view name) {
     const Glob::Name tokens = Glob::parse(name);

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <type_traits>
 
 namespace fixnvpe {
 namespace {
+
+constexpr char32_t STRAY_BYTE = 0xDC00;  // plus the byte; valid UTF-8 never gives a surrogate
 
 /// Control characters, line separators, and what changes the direction of writing.
 bool is_command(char32_t c) {
@@ -45,9 +48,13 @@ std::size_t columns_of(char32_t c) {
     return is_in(c, combining) ? 0 : is_in(c, wide) || is_in(c, wide_beyond) ? 2 : 1;
 }
 
+/// A path's own bytes, or UTF-8 made of its UTF-16.
 std::string native_utf8(const std::filesystem::path& path) {
-    const std::u8string text = path.u8string();
-    return {text.begin(), text.end()};
+    if constexpr (sizeof(std::filesystem::path::value_type) == 1) {
+        return std::string(path.native().begin(), path.native().end());
+    } else {
+        return encode_utf8(code_points(std::basic_string_view<std::filesystem::path::value_type>(path.native())));
+    }
 }
 
 }  // namespace
@@ -75,6 +82,48 @@ CodePoint first_code_point(std::string_view text) {
         return {};
     }
     return {value, length, true};
+}
+
+template <class Char>
+std::u32string code_points(std::basic_string_view<Char> text) {
+    std::u32string result;
+    result.reserve(text.size());
+    while (!text.empty()) {
+        char32_t c = static_cast<std::make_unsigned_t<Char>>(text.front());
+        std::size_t length = 1;
+        if constexpr (sizeof(Char) == 1) {
+            const CodePoint first = first_code_point(text);
+            c = first.valid ? first.value : STRAY_BYTE + c;
+            length = first.length;
+        } else if (c >= 0xD800 && c <= 0xDBFF && text.size() > 1 && text[1] >= 0xDC00 && text[1] <= 0xDFFF) {
+            c = 0x10000 + ((c - 0xD800) << 10) + (static_cast<char32_t>(text[1]) - 0xDC00);
+            length = 2;
+        }
+        result.push_back(c);
+        text.remove_prefix(length);
+    }
+    return result;
+}
+
+template std::u32string code_points(std::string_view);
+template std::u32string code_points(std::u16string_view);
+template std::u32string code_points(std::wstring_view);
+
+std::string encode_utf8(std::u32string_view text) {
+    std::string result;
+    for (const char32_t c : text) {
+        const auto tail = [&](unsigned shift) { return static_cast<char>(0x80 | ((c >> shift) & 0x3F)); };
+        if (c < 0x80) {
+            result += static_cast<char>(c);
+        } else if (c < 0x800) {
+            result += {static_cast<char>(0xC0 | c >> 6), tail(0)};
+        } else if (c < 0x10000) {
+            result += {static_cast<char>(0xE0 | c >> 12), tail(6), tail(0)};
+        } else {
+            result += {static_cast<char>(0xF0 | c >> 18), tail(12), tail(6), tail(0)};
+        }
+    }
+    return result;
 }
 
 std::string human_size(std::uint64_t bytes) {

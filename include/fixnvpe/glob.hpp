@@ -6,14 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "fixnvpe/text.hpp"
+
 /// Patterns for paths: `*` any characters, `?` one character, `[a-z]` one of these, `[!a-z]` or `[^a-z]` one
 /// of all others, `**` as a whole name zero or more folders. None of them matches a separator. Pure: no disk.
 namespace fixnvpe {
-
-/// The code points of UTF-8 (char) or UTF-16 (char16_t, wchar_t). What is neither is kept apart and not lost:
-/// a stray byte 0xNN becomes U+DCNN, a stray surrogate stays itself; so different texts give different results.
-template <class Char>
-[[nodiscard]] std::u32string code_points(std::basic_string_view<Char> text);
 
 /// True if a pattern of this one name can match other names than itself; `[` without its `]` stands for itself.
 [[nodiscard]] bool has_magic(std::u32string_view name);

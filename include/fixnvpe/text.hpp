@@ -20,6 +20,14 @@ struct CodePoint {
 /// @param text not empty; UTF-8 if it is valid
 [[nodiscard]] CodePoint first_code_point(std::string_view text);
 
+/// The code points of UTF-8 (char) or UTF-16 (char16_t, wchar_t). What is neither is kept apart and not lost:
+/// a stray byte 0xNN becomes U+DCNN, a stray surrogate stays itself; so different texts give different results.
+template <class Char>
+[[nodiscard]] std::u32string code_points(std::basic_string_view<Char> text);
+
+/// UTF-8; a surrogate gets three bytes as if it were a character, which first_code_point() does not take for one.
+[[nodiscard]] std::string encode_utf8(std::u32string_view text);
+
 /// "448 B", "63.5 KiB", "2.4 GiB". @param bytes a number of bytes
 [[nodiscard]] std::string human_size(std::uint64_t bytes);
 

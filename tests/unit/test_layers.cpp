@@ -24,7 +24,7 @@ const std::vector<std::vector<std::string>> LAYERS{
     {"error", "bytes", "text"},
     {"pe_layout", "pe_image", "pe_reader"},
     {"checksum", "commit_charge", "status", "plan", "relocations"},
-    {"os/file", "os/process", "pe_file", "undo_file", "backup", "apply", "glob", "own_files", "targets", "python_env"},
+    {"os/file", "os/process", "os/copy", "os/win32", "win32", "pe_file", "undo_file", "backup", "apply", "glob", "own_files", "targets", "python_env"},
     {"commands", "clean", "report", "progress"},
     {"completion", "cli", "log", "main"},
 };

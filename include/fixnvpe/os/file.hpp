@@ -19,6 +19,7 @@ enum class FileType { missing, regular, folder, link, other };
 struct FileIdentity {
     std::uint64_t volume = 0;
     std::uint64_t file = 0;
+    std::uint64_t file_high = 0;  ///< ReFS numbers its files with 128 bits
     friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
 };
 
@@ -112,6 +113,10 @@ void copy_contents(const File& from, File& to, const std::function<void(std::uin
 
 /// Gives `to` the mode, owner, ACL and attributes of `from`. @throws Error access_denied, io
 void copy_metadata(const File& from, File& to);
+
+/// False where the file's name can't be given to another file at once: a DLL that is loaded on Windows, and a
+/// read-only file there. Such a file can be renamed first.
+[[nodiscard]] bool can_be_replaced(const std::filesystem::path& path);
 
 /// Makes `name` a second name of the file `existing`.
 /// @return false if the file system has no hard links, or no more of them for this file

@@ -1,0 +1,300 @@
+#include "win32.hpp"
+
+#include <fmt/format.h>
+#include <restartmanager.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "fixnvpe/text.hpp"
+
+namespace fixnvpe::os::win32 {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Codes that MinGW-w64's <winerror.h> lacks.
+constexpr DWORD VIRUS_INFECTED = 225;
+constexpr DWORD VIRUS_DELETED = 226;
+constexpr DWORD DISK_RESOURCES_EXHAUSTED = 314;
+constexpr DWORD DISK_QUOTA_EXCEEDED = 1295;
+
+/// The three bytes of a surrogate, which are no UTF-8. @return 0 if there is none
+char32_t surrogate_at(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const bool there = text.size() >= 3 && byte(0) == 0xED && byte(1) >= 0xA0 && byte(1) <= 0xBF &&
+                       (byte(2) & 0xC0) == 0x80;
+    return there ? 0xD000U | (byte(1) & 0x3FU) << 6 | (byte(2) & 0x3FU) : 0;
+}
+
+bool is_separator(wchar_t c) {
+    return c == L'\\' || c == L'/';
+}
+
+bool is_drive(std::wstring_view text) {
+    const wchar_t letter = text.empty() ? L'\0' : static_cast<wchar_t>(text[0] | 0x20);
+    return text.size() >= 2 && text[1] == L':' && letter >= L'a' && letter <= L'z';
+}
+
+/// GetFullPathNameW, for the short words that stand for the current folder of a drive.
+std::wstring full_path(const std::wstring& text) {
+    std::wstring result(::GetFullPathNameW(text.c_str(), 0, nullptr, nullptr), L'\0');
+    result.resize(::GetFullPathNameW(text.c_str(), static_cast<DWORD>(result.size()), result.data(), nullptr));
+    return result;
+}
+
+std::wstring_view take_name(std::wstring_view& rest) {
+    const auto end = std::find_if(rest.begin(), rest.end(), is_separator);
+    const auto name = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
+    rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+    return name;
+}
+
+/// Appends the names of `rest` to a root, the first `fixed` of them for good.
+std::wstring append_names(std::wstring root, std::wstring_view rest, std::size_t fixed) {
+    std::vector<std::wstring_view> names;
+    while (!rest.empty()) {
+        const std::wstring_view name = take_name(rest);
+        if (name == L"..") {
+            names.resize(std::max(std::min(fixed, names.size()), names.size() - (names.empty() ? 0 : 1)));
+        } else if (!name.empty() && name != L".") {
+            names.push_back(name);
+        }
+    }
+    for (const std::wstring_view name : names) {
+        root += L'\\';
+        root += name;
+    }
+    // "C:" alone is the volume, "C:\" its root folder.
+    return names.size() <= fixed ? root + L'\\' : root;
+}
+
+}  // namespace
+
+std::wstring to_wide(std::string_view text) {
+    std::wstring result;
+    while (!text.empty()) {
+        const CodePoint c = first_code_point(text);
+        const char32_t surrogate = c.valid ? 0 : surrogate_at(text);
+        if (c.valid && c.value >= 0x10000) {
+            result += static_cast<wchar_t>(0xD800 + ((c.value - 0x10000) >> 10));
+            result += static_cast<wchar_t>(0xDC00 + ((c.value - 0x10000) & 0x3FF));
+        } else if (c.valid) {
+            result += static_cast<wchar_t>(c.value);
+        } else {
+            result += surrogate != 0 ? static_cast<wchar_t>(surrogate) : L'\xFFFD';
+        }
+        text.remove_prefix(surrogate != 0 ? 3 : c.length);
+    }
+    return result;
+}
+
+std::string from_wide(std::wstring_view text) {
+    return encode_utf8(code_points(text));
+}
+
+std::wstring extended(const fs::path& path) {
+    std::wstring text = path.native();
+    const auto has_unc_root = [](const std::wstring& p) {
+        return p.size() > 2 && is_separator(p[0]) && is_separator(p[1]);
+    };
+    // What Windows does not resolve, or a device.
+    if (has_unc_root(text) && text.size() > 3 && (text[2] == L'?' || text[2] == L'.') && is_separator(text[3])) {
+        return (text[2] == L'?' ? L"\\\\?\\" : L"\\\\.\\") + text.substr(4);
+    }
+    if (is_drive(text) && (text.size() == 2 || !is_separator(text[2]))) {
+        text = full_path(text.substr(0, 2)) + L'\\' + text.substr(2);
+    } else if (!is_drive(text) && !has_unc_root(text)) {
+        text = full_path(!text.empty() && is_separator(text[0]) ? L"\\" : L".") + L'\\' + text;
+    }
+    if (text.starts_with(L"\\\\?\\")) {  // the current folder has such a path itself
+        const std::wstring bare = without_prefix(text);
+        if (bare == text) {
+            return append_names(L"\\\\?", std::wstring_view(text).substr(4), 1);
+        }
+        text = bare;
+    }
+    if (has_unc_root(text)) {
+        return append_names(L"\\\\?\\UNC", std::wstring_view(text).substr(2), 2);
+    }
+    return append_names(L"\\\\?", text, 1);
+}
+
+std::wstring without_prefix(std::wstring_view path) {
+    constexpr std::wstring_view prefix = L"\\\\?\\";
+    constexpr std::wstring_view unc = L"UNC\\";
+    if (path.starts_with(prefix)) {
+        const std::wstring_view rest = path.substr(prefix.size());
+        if (is_drive(rest) && rest.size() > 2 && rest[2] == L'\\') {
+            return std::wstring(rest);
+        }
+        if (rest.starts_with(unc)) {
+            return L"\\\\" + std::wstring(rest.substr(unc.size()));
+        }
+    }
+    return std::wstring(path);
+}
+
+namespace {
+
+/// The Restart Manager, loaded when it is first needed: Nano Server has none.
+struct RestartManager {
+    decltype(&::RmStartSession) start = nullptr;
+    decltype(&::RmRegisterResources) add = nullptr;
+    decltype(&::RmGetList) list = nullptr;
+    decltype(&::RmEndSession) end = nullptr;
+    HMODULE library = ::LoadLibraryExW(L"rstrtmgr.dll", nullptr, LOAD_LIBRARY_SEARCH_SYSTEM32);
+
+    RestartManager() {
+        find(start, "RmStartSession");
+        find(add, "RmRegisterResources");
+        find(list, "RmGetList");
+        find(end, "RmEndSession");
+    }
+    RestartManager(const RestartManager&) = delete;
+    RestartManager& operator=(const RestartManager&) = delete;
+    ~RestartManager() {
+        if (library != nullptr) {
+            ::FreeLibrary(library);
+        }
+    }
+    explicit operator bool() const {
+        return start != nullptr && add != nullptr && list != nullptr && end != nullptr;
+    }
+
+private:
+    template <typename Function>
+    void find(Function& function, const char* name) const {
+        if (library != nullptr) {
+            function = reinterpret_cast<Function>(reinterpret_cast<void*>(::GetProcAddress(library, name)));
+        }
+    }
+};
+
+std::vector<RM_PROCESS_INFO> processes_with(const std::wstring& file) {
+    const RestartManager manager;
+    DWORD session = 0;
+    std::array<WCHAR, CCH_RM_SESSION_KEY + 1> key{};
+    if (!manager || manager.start(&session, 0, key.data()) != ERROR_SUCCESS) {
+        return {};
+    }
+    std::vector<RM_PROCESS_INFO> processes;
+    LPCWSTR name = file.c_str();
+    if (manager.add(session, 1, &name, 0, nullptr, 0, nullptr) == ERROR_SUCCESS) {
+        DWORD result = ERROR_MORE_DATA;
+        constexpr int attempts = 4;  // others may come in between
+        for (int i = 0; i < attempts && result == ERROR_MORE_DATA; ++i) {
+            UINT needed = 0;
+            auto count = static_cast<UINT>(processes.size());
+            DWORD reasons = 0;
+            result = manager.list(session, &needed, &count, processes.data(), &reasons);
+            processes.resize(result == ERROR_MORE_DATA ? needed : result == ERROR_SUCCESS ? count : 0);
+        }
+        if (result != ERROR_SUCCESS) {
+            processes.clear();
+        }
+    }
+    manager.end(session);
+    return processes;
+}
+
+/// "python.exe", where it may be asked; else what the Restart Manager calls it.
+std::string name_of(const RM_PROCESS_INFO& process) {
+    const Handle handle(::OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, process.Process.dwProcessId));
+    constexpr std::size_t longest_path = 32767;
+    std::wstring image(longest_path, L'\0');
+    auto size = static_cast<DWORD>(image.size());
+    FILETIME started{};
+    FILETIME unused{};
+    if (handle && ::GetProcessTimes(handle.get(), &started, &unused, &unused, &unused) != FALSE &&
+        ::CompareFileTime(&started, &process.Process.ProcessStartTime) == 0 &&
+        ::QueryFullProcessImageNameW(handle.get(), 0, image.data(), &size) != FALSE) {
+        image.resize(size);
+        return from_wide(fs::path(image).filename().native());
+    }
+    return from_wide(process.strAppName);
+}
+
+std::string in_users_language(DWORD code) {
+    struct Freer {
+        void operator()(wchar_t* text) const { ::LocalFree(text); }
+    };
+    wchar_t* text = nullptr;
+    DWORD size = ::FormatMessageW(
+        FORMAT_MESSAGE_ALLOCATE_BUFFER | FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, nullptr, code, 0,
+        reinterpret_cast<wchar_t*>(&text), 0, nullptr);
+    const std::unique_ptr<wchar_t, Freer> owner(text);
+    std::wstring_view message(text != nullptr ? text : L"", size);
+    while (!message.empty() && (message.back() <= L' ' || message.back() == L'.')) {
+        message.remove_suffix(1);
+    }
+    return message.empty() ? fmt::format("error {}", code) : from_wide(message);
+}
+
+}  // namespace
+
+std::string users_of(const fs::path& path) {
+    constexpr std::size_t shown = 3;
+    std::vector<RM_PROCESS_INFO> processes = processes_with(without_prefix(extended(path)));
+    const DWORD self = ::GetCurrentProcessId();
+    processes.erase(std::remove_if(processes.begin(), processes.end(),
+                                   [&](const RM_PROCESS_INFO& p) { return p.Process.dwProcessId == self; }),
+                    processes.end());
+    std::string text;
+    for (std::size_t i = 0; i < std::min(shown, processes.size()); ++i) {
+        text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", name_of(processes[i]), processes[i].Process.dwProcessId);
+    }
+    return processes.size() > shown ? fmt::format("{} and {} more", text, processes.size() - shown) : text;
+}
+
+Error busy_error(const fs::path& path, std::string_view step, DWORD code) {
+    const std::string users = users_of(path);
+    return Error(ErrorCode::busy, fmt::format("{}: {}", step, in_users_language(code)),
+                 fmt::format("in use by {}: close {}", users.empty() ? "another program" : users,
+                             users.find(',') == std::string::npos ? "it" : "them"))
+        .at(path);
+}
+
+Error system_error(const fs::path& path, std::string_view step, DWORD code) {
+    const auto error = [&](ErrorCode kind, const char* hint = "") {
+        return Error(kind, fmt::format("{}: {}", step, in_users_language(code)), hint).at(path);
+    };
+    switch (code) {
+        case ERROR_FILE_NOT_FOUND:
+        case ERROR_PATH_NOT_FOUND:
+        case ERROR_INVALID_NAME:
+        case ERROR_INVALID_DRIVE:
+        case ERROR_BAD_NETPATH:
+        case ERROR_BAD_NET_NAME:
+        case ERROR_NOT_READY: return error(ErrorCode::not_found);
+        case ERROR_ACCESS_DENIED:
+        case ERROR_NETWORK_ACCESS_DENIED:
+        case ERROR_PRIVILEGE_NOT_HELD: return error(ErrorCode::access_denied, "run it as administrator");
+        case ERROR_WRITE_PROTECT: return error(ErrorCode::access_denied, "the disk is write-protected");
+        case VIRUS_INFECTED:
+        case VIRUS_DELETED: return error(ErrorCode::access_denied, "an antivirus program blocks the file");
+        case ERROR_SHARING_VIOLATION:
+        case ERROR_LOCK_VIOLATION:
+        case ERROR_USER_MAPPED_FILE: return busy_error(path, step, code);
+        case ERROR_DISK_FULL:
+        case ERROR_HANDLE_DISK_FULL:
+        case DISK_QUOTA_EXCEEDED:
+        case DISK_RESOURCES_EXHAUSTED:
+            return error(ErrorCode::disk_full, "free some space, or try --backup undo");
+        case ERROR_CANT_RESOLVE_FILENAME:
+        case STOPPED_ON_LINK: return error(ErrorCode::link, "name the file itself, not a link to it");
+        default: return error(ErrorCode::io);
+    }
+}
+
+void fail(const fs::path& path, std::string_view step) {
+    throw system_error(path, step, ::GetLastError());
+}
+
+Handle open(const fs::path& path, DWORD access, DWORD share, DWORD disposition, DWORD flags) {
+    return Handle(::CreateFileW(extended(path).c_str(), access, share, nullptr, disposition, flags, nullptr));
+}
+
+}  // namespace fixnvpe::os::win32

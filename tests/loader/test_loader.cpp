@@ -1,0 +1,200 @@
+// The Windows loader, or Wine's, is the judge: what it makes of a DLL before patching, after it, and after restore.
+
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#include <windows.h>
+
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "fixnvpe/os/process.hpp"
+#include "support/catch.hpp"
+#include "support/print_session.hpp"
+#include "support/session.hpp"
+
+namespace fixnvpe::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t FATBIN_SIZE = std::size_t{64} << 20;
+
+bool is_wine() {
+    return ::GetProcAddress(::GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != nullptr;
+}
+
+/// x64, with 64 MiB of GPU code.
+fs::path cuda_dll_file(const Session& session, const char* name) {
+    PeSpec spec = cuda_dll(0x8664, 0xC0000040);
+    section(spec, ".nv_fatb").fatbin_size = FATBIN_SIZE;
+    spec.check_sum = CheckSum::right;
+    return session.dll(name, spec);
+}
+
+struct Loaded {
+    int exit_status = 0;
+    std::string text;
+
+    [[nodiscard]] bool has(const std::string& line) const { return text.find("  " + line + "\n") != std::string::npos; }
+    /// Bytes that the DLLs added to the commit charge, one after another.
+    [[nodiscard]] std::vector<std::int64_t> commits() const {
+        std::vector<std::int64_t> result;
+        std::istringstream lines(text);
+        for (std::string word; lines >> word;) {
+            if (word == "commit") {
+                lines >> result.emplace_back();
+            }
+        }
+        return result;
+    }
+};
+
+Loaded load(const Session& session, std::vector<std::string> names) {
+    names.insert(names.begin(), FIXNVPE_LOAD_PROGRAM);
+    const ProcessResult result = session.run({.words = std::move(names)});
+    UNSCOPED_INFO(result.out << result.err);
+    std::string text = result.out;
+    text.erase(std::remove(text.begin(), text.end(), '\r'), text.end());
+    return {result.exit_status, text};
+}
+
+void check_original(const Loaded& loaded) {
+    CHECK(loaded.exit_status == 0);
+    CHECK(loaded.has("fixnvpe_answer 42"));
+    CHECK(loaded.has("wrapper right"));
+    CHECK(loaded.has(".text PAGE_EXECUTE_READ image"));
+    CHECK(loaded.has(".nv_fatb PAGE_WRITECOPY image"));
+    CHECK(loaded.has(".nv_fatb writable"));
+    CHECK(loaded.has(".nvFatBi writable"));
+    // Wine does not count what is mapped against the charge, so there it shows nothing.
+    if (!is_wine()) {
+        CHECK(loaded.commits().at(0) >= static_cast<std::int64_t>(FATBIN_SIZE));
+    }
+}
+
+void check_patched(const Loaded& loaded) {
+    CHECK(loaded.exit_status == 0);
+    CHECK(loaded.has("fixnvpe_answer 42"));
+    CHECK(loaded.has("wrapper right"));
+    CHECK(loaded.has(".text PAGE_EXECUTE_READ image"));
+    CHECK(loaded.has(".nv_fatb PAGE_READONLY image"));
+    CHECK_FALSE(loaded.has(".nv_fatb PAGE_WRITECOPY image"));
+    CHECK_FALSE(loaded.has(".nv_fatb writable"));
+    CHECK(loaded.has(".nvFatBi writable"));
+    if (!is_wine()) {
+        CHECK(loaded.commits().at(0) < static_cast<std::int64_t>(FATBIN_SIZE) / 8);
+    }
+}
+
+/// A DLL that this process has loaded.
+class InUse {
+public:
+    explicit InUse(const fs::path& path) : module_(::LoadLibraryExW(path.c_str(), nullptr, LOAD_WITH_ALTERED_SEARCH_PATH)) {
+        REQUIRE(module_ != nullptr);
+    }
+    InUse(const InUse&) = delete;
+    InUse& operator=(const InUse&) = delete;
+    ~InUse() { ::FreeLibrary(module_); }
+    [[nodiscard]] int answer() const {
+        const auto function =
+            reinterpret_cast<int (*)()>(reinterpret_cast<void*>(::GetProcAddress(module_, "fixnvpe_answer")));
+        return function == nullptr ? 0 : function();
+    }
+
+private:
+    HMODULE module_;
+};
+
+}  // namespace
+
+TEST_CASE("loader: .nv_fatb is copied on write before patching, read-only after it, and as before after restore") {
+    for (const std::string backup : {"full", "undo"}) {
+        INFO("--backup " << backup);
+        const Session session;
+        const fs::path path = cuda_dll_file(session, "torch_cuda.dll");
+        const std::string original = read_file(path);
+        check_original(load(session, {"torch_cuda.dll"}));
+        REQUIRE(session.fixnvpe({"patch", "--backup", backup, "torch_cuda.dll"}).exit_status == 0);
+        check_patched(load(session, {"torch_cuda.dll"}));
+        REQUIRE(session.fixnvpe({"restore", "torch_cuda.dll"}).exit_status == 0);
+        check_original(load(session, {"torch_cuda.dll"}));
+        CHECK(read_file(path) == original);
+    }
+}
+
+TEST_CASE("loader: --aslr keep is enough to make .nv_fatb read-only") {
+    const Session session;
+    cuda_dll_file(session, "torch_cuda.dll");
+    REQUIRE(session.fixnvpe({"patch", "--aslr", "keep", "torch_cuda.dll"}).exit_status == 0);
+    check_patched(load(session, {"torch_cuda.dll"}));
+}
+
+TEST_CASE("loader: of two patched DLLs with the same preferred base only one gets it, and both work") {
+    const Session session;
+    cuda_dll_file(session, "a.dll");
+    cuda_dll_file(session, "b.dll");
+    REQUIRE(session.fixnvpe({"patch", "."}).exit_status == 0);
+    const Loaded loaded = load(session, {"a.dll", "b.dll"});
+    check_patched(loaded);
+    CHECK_THAT(loaded.text, contains("base 0x180000000 preferred 0x180000000 kept"));
+    CHECK_THAT(loaded.text, contains("preferred 0x180000000 relocated"));
+    if (!is_wine()) {
+        CHECK(loaded.commits().at(1) < static_cast<std::int64_t>(FATBIN_SIZE) / 8);  // the pages with relocations alone
+    }
+}
+
+TEST_CASE("loader: a DLL that is loaded can be patched, and whoever loads it next gets the patched one") {
+    const Session session;
+    const fs::path path = cuda_dll_file(session, "torch_cuda.dll");
+    const std::string original = read_file(path);
+    {
+        const InUse in_use(path);
+        const Output output = session.fixnvpe({"patch", "torch_cuda.dll"});
+        INFO(output.out << output.err);
+        CHECK(output.exit_status == 0);
+        CHECK(session.names() == "torch_cuda.dll torch_cuda.dll.bak");
+        CHECK(read_file(session / "torch_cuda.dll.bak") == original);
+        CHECK(in_use.answer() == 42);
+        check_patched(load(session, {"torch_cuda.dll"}));
+    }
+    REQUIRE(session.fixnvpe({"restore", "torch_cuda.dll"}).exit_status == 0);
+    CHECK(read_file(path) == original);
+}
+
+TEST_CASE("loader: what can't be done to a loaded DLL is an error that names who has it open") {
+    const Session session;
+    const fs::path path = cuda_dll_file(session, "torch_cuda.dll");
+    const auto check_busy = [&](const Output& output) {
+        CHECK(output.exit_status == 2);
+        CHECK_THAT(output.err, contains("torch_cuda.dll: "));
+        CHECK_THAT(output.err, contains("hint: in use by "));
+        CHECK_THAT(output.err, contains(": close it"));
+        if (!is_wine()) {  // whose Restart Manager knows nobody
+            CHECK_THAT(output.err, contains(fs::path(FIXNVPE_LOADER_TESTS_NAME).string() + " (" +
+                                            std::to_string(::GetCurrentProcessId()) + ")"));
+        }
+    };
+    {
+        const InUse in_use(path);
+        const Snapshot before = session.snapshot();
+        check_busy(session.fixnvpe({"patch", "--backup", "none", "torch_cuda.dll"}));
+        CHECK(session.snapshot() == before);
+        check_busy(session.fixnvpe({"patch", "--backup", "undo", "torch_cuda.dll"}));
+        CHECK(session.snapshot() == before);
+    }
+    REQUIRE(session.fixnvpe({"patch", "torch_cuda.dll"}).exit_status == 0);
+    const InUse in_use(path);
+    const Snapshot before = session.snapshot();
+    check_busy(session.fixnvpe({"restore", "torch_cuda.dll"}));
+    CHECK(session.snapshot() == before);
+    CHECK(session.fixnvpe({"verify", "torch_cuda.dll"}).exit_status == 0);
+}
+
+}  // namespace fixnvpe::test
