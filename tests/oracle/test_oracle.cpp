@@ -64,7 +64,8 @@ std::string ask(const Session& session, const std::vector<std::string>& words, c
 
 /// Debian's own python: another one that comes first on PATH need not have Debian's pefile.
 std::string ask_pefile(const Session& session, std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"/usr/bin/python3", std::string(FIXNVPE_SOURCE_DIR) + "/tests/oracle/pefile_oracle.py"});
+    arguments.insert(arguments.begin(),
+                     {"/usr/bin/python3", std::string(FIXNVPE_SOURCE_DIR) + "/tests/oracle/pefile_oracle.py"});
     return ask(session, arguments);
 }
 
@@ -226,7 +227,8 @@ TEST_CASE("oracle: llvm-readobj reads the flags that verify --json prints, befor
     CHECK(read > 50);
 }
 
-TEST_CASE("oracle: osslsigncode finds a signature where we do, valid before patch, invalid after, valid after restore") {
+TEST_CASE(
+    "oracle: osslsigncode finds a signature where we do, valid before patch, invalid after, valid after restore") {
     const std::string certificate = std::string(FIXNVPE_TESTDATA_DIR) + "/signing/cert.pem";
     const Session session;
     const auto names = copy_fixtures(session, "lib");
