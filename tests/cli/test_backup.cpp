@@ -88,13 +88,14 @@ TEST_CASE("restore: files that were never patched are left alone") {
     session.fixture("x64-force-integrity.dll", "c.dll");
     session.text("d.dll", "no PE file");
     const Snapshot before = session.snapshot();
-    CHECK(session.fixnvpe({"restore", "."}) ==
-          Output{0,
-                 "not-needed     ./a.dll\nno-fatbin      ./b.dll\n"
-                 "refused        ./c.dll  (unpatched: FORCE_INTEGRITY is set: Windows would not load it with an invalid "
-                 "signature)\n"
-                 "nothing to restore: 4 files: 1 not-needed, 1 no-fatbin, 1 refused, 1 not-pe\n",
-                 ""});
+    CHECK(
+        session.fixnvpe({"restore", "."}) ==
+        Output{0,
+               "not-needed     ./a.dll\nno-fatbin      ./b.dll\n"
+               "refused        ./c.dll  (unpatched: FORCE_INTEGRITY is set: Windows would not load it with an invalid "
+               "signature)\n"
+               "nothing to restore: 4 files: 1 not-needed, 1 no-fatbin, 1 refused, 1 not-pe\n",
+               ""});
     CHECK(session.snapshot() == before);
 }
 
@@ -178,8 +179,10 @@ TEST_CASE("backup: one of another build of the same size is told by any header f
     session.writable("a.dll");
     session.writable("a.dll.bak");
     const std::vector<std::pair<const char*, std::size_t>> fields{
-        {"TimeDateStamp", 0x88}, {"a bit of DllCharacteristics that is not DYNAMIC_BASE", 0xDF},
-        {"a bit of .nv_fatb's Characteristics that is not MEM_WRITE", 0x224}, {"VirtualSize", 0x208}};
+        {"TimeDateStamp", 0x88},
+        {"a bit of DllCharacteristics that is not DYNAMIC_BASE", 0xDF},
+        {"a bit of .nv_fatb's Characteristics that is not MEM_WRITE", 0x224},
+        {"VirtualSize", 0x208}};
     for (const auto& [field, offset] : fields) {
         INFO(field);
         const std::string original = testdata("x64-writable.dll");
@@ -194,7 +197,9 @@ TEST_CASE("patch: a backup of another build is moved to .bak.1, .bak.2, …, and
     for (const std::string mode : {"full", "undo", "none"}) {
         INFO(mode);
         const Session session;
-        const std::string made = mode == "full" ? "; backup: a.dll.bak" : mode == "undo" ? "; backup: a.dll.fixnvpe-undo" : "";
+        const std::string made = mode == "full"   ? "; backup: a.dll.bak"
+                                 : mode == "undo" ? "; backup: a.dll.fixnvpe-undo"
+                                                  : "";
         session.fixture("x64-odd-size.dll", "a.dll.bak");
         session.fixture("x64-two-fatbins.dll", "a.dll.bak.2");
         for (const std::string number : {"1", "3"}) {
@@ -317,7 +322,8 @@ TEST_CASE("undo: a half-done edit is recognised, finished by patch and taken bac
 
     CHECK(session.fixnvpe({"restore", "a.dll"}) ==
           Output{0,
-                 "restored       a.dll  (an edit that had been broken off half way was taken back)\n1 file restored\n", ""});
+                 "restored       a.dll  (an edit that had been broken off half way was taken back)\n1 file restored\n",
+                 ""});
     CHECK(session.names() == "a.dll");
     CHECK((read_file(session / "a.dll") == testdata("x64-writable.dll")));
 
@@ -419,8 +425,7 @@ TEST_CASE("undo: a damaged or foreign undo file is refused, and nothing is writt
         CHECK(output.out == "patched        a.dll  (a.dll.fixnvpe-undo " +
                                 (stale ? "belongs to another build" : "can't be used: " + message) +
                                 ")\nnothing restored: 1 file: 1 patched\n");
-        CHECK(output.err == "fixnvpe: a.dll.fixnvpe-undo: " + message + "\n" +
-                                (stale ? "" : "  hint: " + hint + "\n"));
+        CHECK(output.err == "fixnvpe: a.dll.fixnvpe-undo: " + message + "\n" + (stale ? "" : "  hint: " + hint + "\n"));
         CHECK(session.snapshot() == before);
     };
     for (const Damage& d : damages) {
@@ -430,13 +435,12 @@ TEST_CASE("undo: a damaged or foreign undo file is refused, and nothing is writt
         check(damaged.dump(), d.message, unused);
     }
     const std::string damaged = "read the undo file: it is damaged, or no undo file";
-    for (const std::string& text : {std::string(), std::string("hello"), std::string("[]"), std::string("null"),
-                                    undo.dump() + "x", undo.dump().substr(0, 100), std::string("\xff\xfe\x1b[31m"),
-                                    std::string(100000, '[')}) {
+    for (const std::string& text :
+         {std::string(), std::string("hello"), std::string("[]"), std::string("null"), undo.dump() + "x",
+          undo.dump().substr(0, 100), std::string("\xff\xfe\x1b[31m"), std::string(100000, '[')}) {
         check(text, damaged, unused);
     }
-    check(std::string((1 << 20) + 1, ' '), "read the undo file: it has 1.0 MiB, which is too long for one",
-          unused);
+    check(std::string((1 << 20) + 1, ' '), "read the undo file: it has 1.0 MiB, which is too long for one", unused);
 }
 
 TEST_CASE("undo: where it can't be used, patch refuses a file that it may still explain") {
@@ -516,16 +520,18 @@ TEST_CASE("missing: a file that a crash left under its backup's name is put back
     CHECK(session.snapshot() == before);
 
     CHECK(session.fixnvpe({"patch", "a.dll"}) ==
-          Output{0,
-                 "patched        a.dll  (4.0 KiB less commit in each process; backup: a.dll.bak; the file was missing and "
-                 "its backup was put back first)\n" + ONE_PATCHED,
-                 ""});
+          Output{
+              0,
+              "patched        a.dll  (4.0 KiB less commit in each process; backup: a.dll.bak; the file was missing and "
+              "its backup was put back first)\n" +
+                  ONE_PATCHED,
+              ""});
     CHECK(session.names() == "a.dll a.dll.bak");
 
     fs::remove(session / "a.dll");
     CHECK(session.fixnvpe({"restore", "a.dll"}) ==
-          Output{0,
-                 "restored       a.dll  (the file was missing and its backup was put back first)\n1 file restored\n", ""});
+          Output{0, "restored       a.dll  (the file was missing and its backup was put back first)\n1 file restored\n",
+                 ""});
     CHECK(session.names() == "a.dll");
     CHECK((read_file(session / "a.dll") == testdata("x64-writable.dll")));
 }

@@ -19,12 +19,32 @@ namespace {
 using Json = nlohmann::json;
 using Keys = std::set<std::string>;
 
-const std::vector<std::string> STATUSES{"unpatched", "patched", "not-needed", "no-fatbin", "refused", "not-pe", "error"};
+const std::vector<std::string> STATUSES{"unpatched", "patched", "not-needed", "no-fatbin",
+                                        "refused",   "not-pe",  "error"};
 const Keys ACTIONS{"none", "patched", "would-patch", "restored", "would-restore", "removed", "would-remove"};
 const Keys WARNINGS{"signed", "guard-cf-lost", "check-sum-impossible", "same-image-base"};
-const Keys CODES{"no-match", "not-found", "missing", "access-denied", "not-regular-file", "link", "not-pe", "truncated",
-                 "malformed", "readers-disagree", "refused", "busy", "changed", "disk-full", "no-backup", "stale-backup",
-                 "bad-undo", "verify-failed", "io", "interrupted", "internal", "usage"};
+const Keys CODES{"no-match",
+                 "not-found",
+                 "missing",
+                 "access-denied",
+                 "not-regular-file",
+                 "link",
+                 "not-pe",
+                 "truncated",
+                 "malformed",
+                 "readers-disagree",
+                 "refused",
+                 "busy",
+                 "changed",
+                 "disk-full",
+                 "no-backup",
+                 "stale-backup",
+                 "bad-undo",
+                 "verify-failed",
+                 "io",
+                 "interrupted",
+                 "internal",
+                 "usage"};
 
 Keys keys_of(const Json& object) {
     Keys keys;
@@ -69,7 +89,8 @@ void check_file(const Json& file) {
     CHECK(ACTIONS.contains(file.at("action").get<std::string>()));
     CHECK((!file.contains("reason") || !file.at("reason").get<std::string>().empty()));
     const bool read = file.at("status") != "not-pe" && file.at("status") != "error";
-    for (const char* key : {"machine", "size", "image_base", "dynamic_base", "high_entropy_va", "guard_cf", "signed", "commit"}) {
+    for (const char* key :
+         {"machine", "size", "image_base", "dynamic_base", "high_entropy_va", "guard_cf", "signed", "commit"}) {
         INFO(key);
         CHECK(file.at(key).is_null() == !read);  // what is not known is null, and every key is there
     }
@@ -253,9 +274,8 @@ TEST_CASE("json: errors, refusals and targets that match nothing are files with 
     CHECK(damaged.at("backup").at("state") == "unusable");
     const Json& nosuch = file_named(json, "nosuch.dll");
     CHECK(nosuch.at("status") == "error");
-    CHECK(nosuch.at("error") == Json{{"code", "no-match"},
-                                     {"message", "not found"},
-                                     {"hint", "the current folder has no nosuch.dll"}});
+    CHECK(nosuch.at("error") ==
+          Json{{"code", "no-match"}, {"message", "not found"}, {"hint", "the current folder has no nosuch.dll"}});
 }
 
 TEST_CASE("json: backups say their kind and state") {
@@ -325,13 +345,17 @@ TEST_CASE("json: text and JSON say the same of each file") {
 #if !defined(_WIN32)
 TEST_CASE("json: a name that is not UTF-8 makes no invalid document", "[posix]") {
     const Session session;
-    session.writable("a\xff\xfe" "b.dll");
+    session.writable(
+        "a\xff\xfe"
+        "b.dll");
     session.writable("c\x1b[31m\n\".dll");
     const ProcessResult result = session.run({.words = program().with({"verify", "--json", "."})});
     CHECK(result.exit_status == 1);
     const Json json = Json::parse(result.out);  // throws if it is not valid UTF-8
     check_schema(json, "verify");
-    CHECK(json.at("files").at(0).at("path") == "./a\xEF\xBF\xBD\xEF\xBF\xBD" "b.dll");
+    CHECK(json.at("files").at(0).at("path") ==
+          "./a\xEF\xBF\xBD\xEF\xBF\xBD"
+          "b.dll");
     CHECK(json.at("files").at(1).at("path") == "./c\x1b[31m\n\".dll");
     CHECK(result.out.find('\x1b') == std::string::npos);
     check_schema(session.json({"patch", "--backup", "undo", "."}), "patch");

@@ -19,8 +19,8 @@ const std::string ONE_PATCHED =
     "1 file patched: each process commits 4.0 KiB less (36.0 KiB less with 8 DataLoader workers)\n";
 
 std::string patched_line(const std::string& backup) {
-    return "patched        a.dll  (4.0 KiB less commit in each process" + (backup.empty() ? "" : "; backup: " + backup) +
-           ")\n";
+    return "patched        a.dll  (4.0 KiB less commit in each process" +
+           (backup.empty() ? "" : "; backup: " + backup) + ")\n";
 }
 
 std::string original() {
@@ -102,8 +102,9 @@ TEST_CASE("patch: --aslr clear also clears DYNAMIC_BASE in read-only files, whic
         INFO(backup);
         const Session session;
         session.fixture("x64-read-only.dll", "a.dll");
-        const std::string name = backup == "full" ? "  (backup: a.dll.bak)"
-                                                  : backup == "undo" ? "  (backup: a.dll.fixnvpe-undo)" : "";
+        const std::string name = backup == "full"   ? "  (backup: a.dll.bak)"
+                                 : backup == "undo" ? "  (backup: a.dll.fixnvpe-undo)"
+                                                    : "";
         CHECK(session.fixnvpe({"patch", "--aslr", "clear", "--backup", backup, "a.dll"}) ==
               Output{0, "patched        a.dll" + name + "\n1 file patched\n", ""});
         CHECK(read_file(session / "a.dll") == read_file(std::string(FIXNVPE_TESTDATA_DIR) + "/pe/x64-patched.dll"));
@@ -171,11 +172,12 @@ TEST_CASE("patch: --dry-run says each edit, and writes nothing") {
     CHECK(session.fixnvpe({"patch", "-n", "."}) == Output{0, out, ""});
     CHECK(session.fixnvpe({"patch", "--dry-run", "--backup", "none", "."}) == Output{0, out, ""});
     CHECK(session.snapshot() == before);
-    CHECK(session.fixnvpe({"patch", "-n", "--aslr", "keep", "a.dll"}).out ==
-          "would-patch    a.dll  (4.0 KiB less commit in each process)\n"
-          "               CheckSum at offset 0xd8: 0x00001e6d -> 0x00009e6c\n"
-          "               Characteristics at offset 0x224: 0xc0000040 -> 0x40000040\n"
-          "1 file would be patched: each process would commit 4.0 KiB less (36.0 KiB less with 8 DataLoader workers)\n");
+    CHECK(
+        session.fixnvpe({"patch", "-n", "--aslr", "keep", "a.dll"}).out ==
+        "would-patch    a.dll  (4.0 KiB less commit in each process)\n"
+        "               CheckSum at offset 0xd8: 0x00001e6d -> 0x00009e6c\n"
+        "               Characteristics at offset 0x224: 0xc0000040 -> 0x40000040\n"
+        "1 file would be patched: each process would commit 4.0 KiB less (36.0 KiB less with 8 DataLoader workers)\n");
     CHECK(session.fixnvpe({"patch", "-n", "-q", "."}) == Output{0, "", ""});
 }
 
@@ -243,7 +245,8 @@ TEST_CASE("patch: --skip-signed leaves signed files alone, without a warning of 
     CHECK(session.fixnvpe({"patch", "--skip-signed", "."}) ==
           Output{0,
                  "unpatched      ./a.dll  (4.0 KiB of commit to save in each process; signed: skipped)\n"
-                 "patched        ./b.dll  (4.0 KiB less commit in each process; backup: b.dll.bak)\n" + ONE_PATCHED,
+                 "patched        ./b.dll  (4.0 KiB less commit in each process; backup: b.dll.bak)\n" +
+                     ONE_PATCHED,
                  ""});
     CHECK(state_of(session / "a.dll") == before);
     CHECK(session.names() == "a.dll b.dll b.dll.bak");
@@ -257,12 +260,13 @@ TEST_CASE("patch: --skip-signed leaves signed files alone, without a warning of 
 TEST_CASE("patch: a signed file is patched with a warning, which -q leaves out") {
     const Session session;
     session.fixture("x64-signed.dll", "a.dll");
-    CHECK(session.fixnvpe({"patch", "a.dll"}) ==
-          Output{0,
-                 "patched        a.dll  (4.0 KiB less commit in each process; backup: a.dll.bak; signed)\n" + ONE_PATCHED,
-                 "fixnvpe: warning: 1 file is signed, and patching makes its signature invalid\n"
-                 "  hint: Windows loads such a DLL all the same, unless Smart App Control or WDAC is on; --skip-signed "
-                 "leaves signed files alone\n"});
+    CHECK(
+        session.fixnvpe({"patch", "a.dll"}) ==
+        Output{0,
+               "patched        a.dll  (4.0 KiB less commit in each process; backup: a.dll.bak; signed)\n" + ONE_PATCHED,
+               "fixnvpe: warning: 1 file is signed, and patching makes its signature invalid\n"
+               "  hint: Windows loads such a DLL all the same, unless Smart App Control or WDAC is on; --skip-signed "
+               "leaves signed files alone\n"});
     session.fixture("x64-signed.dll", "b.dll");
     CHECK(session.fixnvpe({"patch", "-q", "b.dll"}) == Output{0, "", ""});
 }
@@ -271,14 +275,17 @@ TEST_CASE("patch: Control Flow Guard is lost with ASLR, and kept with --aslr kee
     const Session session;
     session.fixture("x64-guard-cf.dll", "a.dll");
     session.fixture("x64-guard-cf.dll", "b.dll");
-    CHECK(session.fixnvpe({"patch", "a.dll"}) ==
-          Output{0,
-                 "patched        a.dll  (4.0 KiB less commit in each process; backup: a.dll.bak; loses Control Flow "
-                 "Guard)\n" + ONE_PATCHED,
-                 "fixnvpe: warning: 1 file loses Control Flow Guard together with ASLR\n  hint: --aslr keep keeps both\n"});
+    CHECK(
+        session.fixnvpe({"patch", "a.dll"}) ==
+        Output{
+            0,
+            "patched        a.dll  (4.0 KiB less commit in each process; backup: a.dll.bak; loses Control Flow "
+            "Guard)\n" +
+                ONE_PATCHED,
+            "fixnvpe: warning: 1 file loses Control Flow Guard together with ASLR\n  hint: --aslr keep keeps both\n"});
     CHECK(session.fixnvpe({"patch", "--aslr", "keep", "b.dll"}) ==
-          Output{0,
-                 "patched        b.dll  (4.0 KiB less commit in each process; backup: b.dll.bak)\n" + ONE_PATCHED, ""});
+          Output{0, "patched        b.dll  (4.0 KiB less commit in each process; backup: b.dll.bak)\n" + ONE_PATCHED,
+                 ""});
 }
 
 TEST_CASE("patch: two files with the same preferred base are warned of") {
@@ -319,11 +326,10 @@ TEST_CASE("patch: nothing to patch is said, and is no failure") {
     session.fixture("x64-read-only.dll", "a.dll");
     session.fixture("x64-no-fatbin.dll", "b.dll");
     const Snapshot before = session.snapshot();
-    CHECK(session.fixnvpe({"patch", "."}) ==
-          Output{0,
-                 "not-needed     ./a.dll\nno-fatbin      ./b.dll\n"
-                 "nothing to patch: 2 files: 1 not-needed, 1 no-fatbin\n",
-                 ""});
+    CHECK(session.fixnvpe({"patch", "."}) == Output{0,
+                                                    "not-needed     ./a.dll\nno-fatbin      ./b.dll\n"
+                                                    "nothing to patch: 2 files: 1 not-needed, 1 no-fatbin\n",
+                                                    ""});
     CHECK(session.snapshot() == before);
 }
 

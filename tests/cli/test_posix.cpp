@@ -69,28 +69,30 @@ TEST_CASE("names: Chinese ones are shown as they are, and all else that a termin
     session.writable("\xe5\xba\x93/\xe6\x96\x87\xe4\xbb\xb6.dll");
     session.writable("a\nb.dll");
     session.writable("a\x1b[31mb.dll");
-    session.writable("a\xff\xfe" "b.dll");
-    session.writable("a\xe2\x80\xae" "b.dll");  // from here on right to left
-    session.writable("a\xc2\x9b" "b.dll");     // CSI as one character
+    session.writable(
+        "a\xff\xfe"
+        "b.dll");
+    session.writable(
+        "a\xe2\x80\xae"
+        "b.dll");  // from here on right to left
+    session.writable(
+        "a\xc2\x9b"
+        "b.dll");  // CSI as one character
     session.writable("{}%v {0}.dll");
     session.writable("\\.dll");
     session.writable("'\"$(x)`;&|.dll");
-    const std::string lines =
-        "unpatched      ./'\"$(x)`;&|.dll" + SAVES +
-        "unpatched      ./\\.dll" + SAVES +
-        "unpatched      ./a\\nb.dll" + SAVES +
-        "unpatched      ./a\\x1b[31mb.dll" + SAVES +
-        "unpatched      ./a\\x9bb.dll" + SAVES +
-        "unpatched      ./a\\u202eb.dll" + SAVES +
-        "unpatched      ./a\\xff\\xfeb.dll" + SAVES +
-        "unpatched      ./{}%v {0}.dll" + SAVES +
-        "unpatched      ./\xe5\xba\x93/\xe6\x96\x87\xe4\xbb\xb6.dll" + SAVES;
+    const std::string lines = "unpatched      ./'\"$(x)`;&|.dll" + SAVES + "unpatched      ./\\.dll" + SAVES +
+                              "unpatched      ./a\\nb.dll" + SAVES + "unpatched      ./a\\x1b[31mb.dll" + SAVES +
+                              "unpatched      ./a\\x9bb.dll" + SAVES + "unpatched      ./a\\u202eb.dll" + SAVES +
+                              "unpatched      ./a\\xff\\xfeb.dll" + SAVES + "unpatched      ./{}%v {0}.dll" + SAVES +
+                              "unpatched      ./\xe5\xba\x93/\xe6\x96\x87\xe4\xbb\xb6.dll" + SAVES;
     const Output verify = session.fixnvpe({"verify", "."});
-    CHECK(verify == Output{1,
-                           lines + "9 files: 9 unpatched\n"
-                                   "to do: fixnvpe patch; each process would commit 36.0 KiB less (324.0 KiB less with 8 "
-                                   "DataLoader workers)\n",
-                           ""});
+    CHECK(verify ==
+          Output{1,
+                 lines + "9 files: 9 unpatched\n"
+                         "to do: fixnvpe patch; each process would commit 36.0 KiB less (324.0 KiB less with 8 "
+                         "DataLoader workers)\n",
+                 ""});
     for (const std::string backup : {"full", "undo", "none"}) {
         INFO(backup);
         CHECK(session.fixnvpe({"patch", "--aslr", "keep", "--backup", backup, "."}).exit_status == 0);
@@ -109,8 +111,9 @@ TEST_CASE("names: they are made harmless in errors and notes, too", "[posix]") {
     session.fixture("x64-truncated-headers.dll", name);
     CHECK(session.fixnvpe({"verify", name}) ==
           Output{2, "error          " + shown + "\n1 file: 1 error\n",
-                 "fixnvpe: " + shown + ": read headers: the section table ends at byte 632, but the file has only 600 "
-                 "bytes\n  hint: the file is cut short: install it again\n"});
+                 "fixnvpe: " + shown +
+                     ": read headers: the section table ends at byte 632, but the file has only 600 "
+                     "bytes\n  hint: the file is cut short: install it again\n"});
     session.writable(name);
     session.fixture("x64-odd-size.dll", name + ".bak");
     CHECK(session.fixnvpe({"patch", name}).out ==
@@ -120,7 +123,8 @@ TEST_CASE("names: they are made harmless in errors and notes, too", "[posix]") {
     CHECK(session.fixnvpe({"verify", nothing}).err ==
           "fixnvpe: no\\x1b[2Jsuch: not found\n  hint: the current folder has no no\\x1b[2Jsuch\n");
     CHECK(session.fixnvpe({"verify", name + ".bak"}).err ==
-          "fixnvpe: " + shown + ".bak: this is one of fixnvpe's own files\n  hint: name the DLL itself: " + shown + "\n");
+          "fixnvpe: " + shown + ".bak: this is one of fixnvpe's own files\n  hint: name the DLL itself: " + shown +
+              "\n");
 }
 
 TEST_CASE("names: a literal name wins over its reading as a glob", "[posix]") {
@@ -134,8 +138,8 @@ TEST_CASE("names: a literal name wins over its reading as a glob", "[posix]") {
 }
 
 TEST_CASE("names: one so long that none of ours fits beside it can be verified, and is not half patched", "[posix]") {
-    constexpr std::size_t longest = 255;  // NAME_MAX
-    for (std::size_t length = longest - 20; length <= longest; ++length) {
+    // NAME_MAX is 255: from one step to the next, one more of our suffixes is too long.
+    for (const std::size_t length : {238U, 242U, 243U, 244U, 251U, 252U, 255U}) {
         INFO(length);
         const Session session;
         const std::string name = std::string(length - 4, 'l') + ".dll";
@@ -281,7 +285,8 @@ TEST_CASE("users: a file that may not be read is an error with a hint, and the o
     CHECK(user.fixnvpe({"patch", "."}) ==
           Output{2,
                  "error          ./a.dll\n"
-                 "patched        ./b.dll  (4.0 KiB less commit in each process; backup: b.dll.bak)\n" + ONE_PATCHED,
+                 "patched        ./b.dll  (4.0 KiB less commit in each process; backup: b.dll.bak)\n" +
+                     ONE_PATCHED,
                  message});
     CHECK(session.names() == "a.dll b.dll b.dll.bak");
     CHECK(state_of(session / "a.dll") == before);
@@ -351,10 +356,11 @@ TEST_CASE("links: a named link means the file that it leads to", "[posix]") {
     session.writable("real/a.dll");
     fs::create_symlink("real/a.dll", session / "link.dll");
     const std::string real = (fs::canonical(session.folder()) / "real/a.dll").string();
-    CHECK(session.fixnvpe({"patch", "link.dll"}) ==
-          Output{0,
-                 "patched        " + real + "  (4.0 KiB less commit in each process; backup: a.dll.bak)\n" + ONE_PATCHED,
-                 ""});
+    CHECK(
+        session.fixnvpe({"patch", "link.dll"}) ==
+        Output{0,
+               "patched        " + real + "  (4.0 KiB less commit in each process; backup: a.dll.bak)\n" + ONE_PATCHED,
+               ""});
     CHECK(session.names() == "link.dll real/a.dll real/a.dll.bak");
     CHECK(fs::is_symlink(session / "link.dll"));
     CHECK(session.fixnvpe({"restore", "link.dll"}).exit_status == 0);
@@ -368,9 +374,10 @@ TEST_CASE("links: one that is found in a folder is not followed to a file outsid
     fs::create_symlink("../outside/a.dll", session / "lib/a.dll");
     fs::create_directory_symlink("../outside", session / "lib/outside");
     const Snapshot before = session.snapshot();
-    CHECK(session.fixnvpe({"patch", "lib"}) ==
-          Output{2, "unpatched      lib/a.dll" + SAVES + "nothing patched: 1 file: 1 unpatched\n",
-                 "fixnvpe: lib/a.dll: patch: it is a link to another file\n  hint: name that file itself to patch it\n"});
+    CHECK(
+        session.fixnvpe({"patch", "lib"}) ==
+        Output{2, "unpatched      lib/a.dll" + SAVES + "nothing patched: 1 file: 1 unpatched\n",
+               "fixnvpe: lib/a.dll: patch: it is a link to another file\n  hint: name that file itself to patch it\n"});
     CHECK(session.snapshot() == before);
 }
 
@@ -425,7 +432,8 @@ TEST_CASE("busy: a file that another fixnvpe works on is reported so, and left a
     REQUIRE(::flock(fd, LOCK_EX | LOCK_NB) == 0);
     const std::string line =
         "unpatched      a.dll  (4.0 KiB of commit to save in each process; another fixnvpe works on it right now)\n";
-    const std::string busy = "fixnvpe: a.dll: lock: another fixnvpe works on this file\n  hint: wait until it is done\n";
+    const std::string busy =
+        "fixnvpe: a.dll: lock: another fixnvpe works on this file\n  hint: wait until it is done\n";
     const Snapshot before = session.snapshot();
     CHECK(session.fixnvpe({"verify", "a.dll"}).out.starts_with(line));
     for (const std::string backup : {"full", "undo", "none"}) {
@@ -438,7 +446,8 @@ TEST_CASE("busy: a file that another fixnvpe works on is reported so, and left a
     const Output both = session.fixnvpe({"patch", "a.dll", "b.dll"});
     CHECK(both.exit_status == 2);
     CHECK(both.err == busy);
-    CHECK(both.out == line + "patched        b.dll  (4.0 KiB less commit in each process; backup: b.dll.bak)\n" + ONE_PATCHED);
+    CHECK(both.out ==
+          line + "patched        b.dll  (4.0 KiB less commit in each process; backup: b.dll.bak)\n" + ONE_PATCHED);
     // Its maker has gone: what it left is no lock any more.
     ::close(fd);
     CHECK(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
@@ -453,7 +462,8 @@ TEST_CASE("targets: what is no regular file is an error when named, and passed o
     fs::create_symlink("nowhere", session / "dangling.dll");
     fs::create_symlink("loop.dll", session / "loop.dll");
     CHECK(session.fixnvpe({"patch", "."}) ==
-          Output{0, "patched        ./a.dll  (4.0 KiB less commit in each process; backup: a.dll.bak)\n" + ONE_PATCHED, ""});
+          Output{0, "patched        ./a.dll  (4.0 KiB less commit in each process; backup: a.dll.bak)\n" + ONE_PATCHED,
+                 ""});
     CHECK(session.fixnvpe({"verify", "fifo.dll"}) ==
           Output{2, "1 file: 1 error\n", "fixnvpe: fifo.dll: not a regular file\n"});
     CHECK(session.fixnvpe({"verify", "dangling.dll"}).exit_status == 2);

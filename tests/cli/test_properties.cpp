@@ -166,7 +166,8 @@ TEST_CASE("property: patch, patch again and restore give back every byte, mode a
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
         changed += check_case(session, seed) ? 1U : 0U;
     }
-    WARN("seeds " << first << " to " << first + count - 1 << ": " << changed << " of " << count << " files were patched");
+    WARN("seeds " << first << " to " << first + count - 1 << ": " << changed << " of " << count
+                  << " files were patched");
     CHECK((count < 100 || changed > count / 4));
 }
 

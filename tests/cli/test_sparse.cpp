@@ -64,8 +64,12 @@ private:
 
 Reads trace(const Session& session, const std::vector<std::string>& arguments, const fs::path& file) {
     TempFolder logs;
-    std::vector<std::string> words{"strace", "-f", "-y", "-qq", "-s", "0", "-o", (logs / "log").string(),
-                                   "-e", "trace=read,pread64,readv,preadv,preadv2,mmap,copy_file_range,sendfile,splice"};
+    std::vector<std::string> words{
+        "strace", "-f",
+        "-y",     "-qq",
+        "-s",     "0",
+        "-o",     (logs / "log").string(),
+        "-e",     "trace=read,pread64,readv,preadv,preadv2,mmap,copy_file_range,sendfile,splice"};
     const auto program_words = program().with(arguments);
     words.insert(words.end(), program_words.begin(), program_words.end());
     // LeakSanitizer traces the process itself, and only one can.
@@ -86,8 +90,9 @@ void check_memory(const Session& session, const std::vector<std::string>& argume
 
 }  // namespace
 
-TEST_CASE("sparse: verify and patch --backup undo read less than 64 KiB of a DLL of 2 GiB, in less than 32 MiB of memory",
-          "[posix]") {
+TEST_CASE(
+    "sparse: verify and patch --backup undo read less than 64 KiB of a DLL of 2 GiB, in less than 32 MiB of memory",
+    "[posix]") {
     const Session session;
     const fs::path dll = fs::canonical(session.dll("a.dll", huge_dll()));
     REQUIRE(fs::file_size(dll) > 2 * GIB - MIB);
@@ -132,11 +137,13 @@ TEST_CASE("sparse: patch makes no bytes of the holes of a DLL, and copies it in 
     CHECK(os::info_of(dll).allocated < MIB);
     check_memory(session, {"restore", "a.dll"});
     CHECK(session.names() == "a.dll");
-    CHECK(session.fixnvpe({"verify", "a.dll"}) ==
-          Output{1,
-                 "unpatched      a.dll  (1.9 GiB of commit to save in each process)\n1 file: 1 unpatched\n"
-                 "to do: fixnvpe patch; each process would commit 1.9 GiB less (17.1 GiB less with 8 DataLoader workers)\n",
-                 ""});
+    CHECK(
+        session.fixnvpe({"verify", "a.dll"}) ==
+        Output{
+            1,
+            "unpatched      a.dll  (1.9 GiB of commit to save in each process)\n1 file: 1 unpatched\n"
+            "to do: fixnvpe patch; each process would commit 1.9 GiB less (17.1 GiB less with 8 DataLoader workers)\n",
+            ""});
 }
 
 TEST_CASE("sparse: a copy of real bytes takes no more memory than a small one, and is the same", "[posix]") {

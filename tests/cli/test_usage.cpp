@@ -14,7 +14,8 @@ namespace {
 using Words = std::vector<std::string>;
 
 const std::string EXIT_STATUSES =
-    "Exit status: 0 done, or nothing to do 1 verify found a file that needs patching 2 an error: usage, no match, or at "
+    "Exit status: 0 done, or nothing to do 1 verify found a file that needs patching 2 an error: usage, no match, or "
+    "at "
     "least one file failed or was refused 130 interrupted";
 
 /// How CLI11 sets the help, and where it breaks lines, is not ours to say.
@@ -82,8 +83,9 @@ TEST_CASE("usage: each command's --help names its options, examples and exit sta
         const std::string help = in_one_line(output.out);
         expected.insert(expected.end(), COMMON_OPTIONS.begin(), COMMON_OPTIONS.end());
         expected.push_back("fixnvpe " + command + " [OPTIONS] [TARGET...]");
-        expected.emplace_back("TARGET ... A file, a folder (searched to the bottom for *.dll, *.pyd and *.node) or a glob "
-                              "(*, ?, [...], **)");
+        expected.emplace_back(
+            "TARGET ... A file, a folder (searched to the bottom for *.dll, *.pyd and *.node) or a glob "
+            "(*, ?, [...], **)");
         expected.emplace_back("--input GLOB Another way to give a target, as fixNvPe.py has it");
         expected.push_back("Examples: fixnvpe " + command);
         expected.push_back(EXIT_STATUSES);
@@ -96,9 +98,10 @@ TEST_CASE("usage: each command's --help names its options, examples and exit sta
     check("patch", {"-n,--dry-run Say what would be done, write nothing", "--aslr auto|keep|clear auto (default): ",
                     "--backup full|undo|none full (default): ", "--skip-signed Leave signed files alone",
                     "-j,--jobs N Files worked on at once"});
-    check("verify", {"--aslr auto|keep|clear Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help",
-                     "--skip-signed Do not ask for signed files to be patched",
-                     "--require-backup A patched file without a valid backup fails, too"});
+    check("verify",
+          {"--aslr auto|keep|clear Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help",
+           "--skip-signed Do not ask for signed files to be patched",
+           "--require-backup A patched file without a valid backup fails, too"});
     check("restore", {"-n,--dry-run Say what would be done, write nothing", "--keep-backup Keep the backup"});
 }
 
@@ -120,8 +123,9 @@ TEST_CASE("usage: without a command the help goes to standard error and fails") 
 }
 
 TEST_CASE("usage: a command line that makes no sense is refused with a hint, and nothing is touched") {
-    check_usage_error({"frob", "a.dll"}, "there is no command \"frob\"",
-                      "the commands are patch, verify, restore, scan, clean, completion; to patch a file: fixnvpe patch FILE");
+    check_usage_error(
+        {"frob", "a.dll"}, "there is no command \"frob\"",
+        "the commands are patch, verify, restore, scan, clean, completion; to patch a file: fixnvpe patch FILE");
     check_usage_error({"pacth", "a.dll"}, "there is no command \"pacth\"", "did you mean patch?");
     check_usage_error({"patch", "--frob", "a.dll"}, "The following argument was not expected: --frob",
                       "see fixnvpe patch --help");
@@ -131,14 +135,15 @@ TEST_CASE("usage: a command line that makes no sense is refused with a hint, and
                       "see fixnvpe verify --help");
     check_usage_error({"restore", "--backup=undo", "a.dll"}, "The following argument was not expected: --backup=undo",
                       "see fixnvpe restore --help");
-    check_usage_error({"verify", "-q", "-v", "a.dll"}, "--quiet and --verbose exclude each other", "leave one of them out");
+    check_usage_error({"verify", "-q", "-v", "a.dll"}, "--quiet and --verbose exclude each other",
+                      "leave one of them out");
 }
 
 TEST_CASE("usage: an option's value that is none of its choices is refused with the choices") {
     const auto check = [](const std::string& command, const std::string& option, const std::string& value,
                           const std::string& choices) {
-        check_usage_error({command, option + "=" + value, "a.dll"}, option + ": \"" + value + "\" is none of " + choices,
-                          "see fixnvpe " + command + " --help");
+        check_usage_error({command, option + "=" + value, "a.dll"},
+                          option + ": \"" + value + "\" is none of " + choices, "see fixnvpe " + command + " --help");
     };
     check("patch", "--aslr", "off", "auto|keep|clear");
     check("verify", "--aslr", "0", "auto|keep|clear");
@@ -203,7 +208,8 @@ TEST_CASE("usage: --input gives a target to every command, beside the others") {
                  "unpatched      b.dll  (4.0 KiB of commit to save in each process)\n"
                  "unpatched      c.dll  (4.0 KiB of commit to save in each process)\n"
                  "3 files: 3 unpatched\n"
-                 "to do: fixnvpe patch; each process would commit 12.0 KiB less (108.0 KiB less with 8 DataLoader workers)\n",
+                 "to do: fixnvpe patch; each process would commit 12.0 KiB less (108.0 KiB less with 8 DataLoader "
+                 "workers)\n",
                  ""});
 }
 
@@ -219,19 +225,22 @@ TEST_CASE("usage: common options may stand before the command, and behind it") {
 TEST_CASE("usage: a file whose name starts with a dash is a target behind --") {
     const Session session;
     session.writable("-n.dll");
-    CHECK(session.fixnvpe({"verify", "--", "-n.dll"}) ==
-          Output{1,
-                 "unpatched      -n.dll  (4.0 KiB of commit to save in each process)\n"
-                 "1 file: 1 unpatched\n"
-                 "to do: fixnvpe patch; each process would commit 4.0 KiB less (36.0 KiB less with 8 DataLoader workers)\n",
-                 ""});
+    CHECK(
+        session.fixnvpe({"verify", "--", "-n.dll"}) ==
+        Output{
+            1,
+            "unpatched      -n.dll  (4.0 KiB of commit to save in each process)\n"
+            "1 file: 1 unpatched\n"
+            "to do: fixnvpe patch; each process would commit 4.0 KiB less (36.0 KiB less with 8 DataLoader workers)\n",
+            ""});
 }
 
 TEST_CASE("usage: targets that match nothing are errors, and the others are worked on") {
     const Session session;
     session.writable("a.dll");
     CHECK(session.fixnvpe({"verify", "nosuch.dll"}) ==
-          Output{2, "1 file: 1 error\n", "fixnvpe: nosuch.dll: not found\n  hint: the current folder has no nosuch.dll\n"});
+          Output{2, "1 file: 1 error\n",
+                 "fixnvpe: nosuch.dll: not found\n  hint: the current folder has no nosuch.dll\n"});
     CHECK(session.fixnvpe({"verify", "*.pyd"}) ==
           Output{2, "1 file: 1 error\n", "fixnvpe: *.pyd: no file matches\n  hint: the current folder has no *.pyd\n"});
     CHECK(session.fixnvpe({"restore", "lib/*.dll"}) ==
@@ -240,8 +249,9 @@ TEST_CASE("usage: targets that match nothing are errors, and the others are work
     CHECK(session.fixnvpe({"patch", ""}) ==
           Output{2, "nothing patched: 1 file: 1 error\n", "fixnvpe: an empty TARGET\n"});
     std::filesystem::create_directory(session / "empty");
-    CHECK(session.fixnvpe({"patch", "empty"}) == Output{2, "nothing patched: 1 file: 1 error\n",
-                                                        "fixnvpe: empty: no .dll, .pyd or .node file in this folder\n"});
+    CHECK(session.fixnvpe({"patch", "empty"}) ==
+          Output{2, "nothing patched: 1 file: 1 error\n",
+                 "fixnvpe: empty: no .dll, .pyd or .node file in this folder\n"});
     CHECK(session.fixnvpe({"patch", "nosuch.dll", "a.dll", "*.pyd"}) ==
           Output{2, PATCHED_A,
                  "fixnvpe: nosuch.dll: not found\n  hint: the current folder has no nosuch.dll\n"
@@ -255,9 +265,10 @@ TEST_CASE("usage: fixnvpe's own files are no targets") {
     session.writable("a.dll_bak");
     session.writable("a.dll.bak.1");
     for (const std::string name : {"a.dll.bak", "a.dll_bak", "a.dll.bak.1"}) {
-        CHECK(session.fixnvpe({"verify", name}) ==
-              Output{2, "1 file: 1 error\n",
-                     "fixnvpe: " + name + ": this is one of fixnvpe's own files\n  hint: name the DLL itself: a.dll\n"});
+        CHECK(
+            session.fixnvpe({"verify", name}) ==
+            Output{2, "1 file: 1 error\n",
+                   "fixnvpe: " + name + ": this is one of fixnvpe's own files\n  hint: name the DLL itself: a.dll\n"});
     }
     CHECK(session.fixnvpe({"verify", "a*"}) == Output{1, UNPATCHED_A, ""});
 }

@@ -20,20 +20,22 @@ const std::string BROKEN = "a section's raw data ends at byte 4096, but the file
 
 const std::string SIGNED_WARNING =
     "fixnvpe: warning: 1 file is signed, and patching makes its signature invalid\n"
-    "  hint: Windows loads such a DLL all the same, unless Smart App Control or WDAC is on; --skip-signed leaves signed "
+    "  hint: Windows loads such a DLL all the same, unless Smart App Control or WDAC is on; --skip-signed leaves "
+    "signed "
     "files alone\n";
 
 /// Verifies a fixture as a.dll. @param status and @param details as they stand on its line
 void check_verify(const std::string& fixture, int exit_status, const std::string& status, const std::string& details,
-                  const std::string& to_do = "", const std::string& err = "", const std::vector<std::string>& options = {}) {
+                  const std::string& to_do = "", const std::string& err = "",
+                  const std::vector<std::string>& options = {}) {
     INFO(fixture);
     const Session session;
     session.fixture(fixture, "a.dll");
     const Snapshot before = session.snapshot();
     std::vector<std::string> words{"verify", "a.dll"};
     words.insert(words.end(), options.begin(), options.end());
-    const std::string line = status + std::string(15 - status.size(), ' ') + "a.dll" +
-                             (details.empty() ? "" : "  (" + details + ")") + "\n";
+    const std::string line =
+        status + std::string(15 - status.size(), ' ') + "a.dll" + (details.empty() ? "" : "  (" + details + ")") + "\n";
     CHECK(session.fixnvpe(words) == Output{exit_status, line + "1 file: 1 " + status + "\n" + to_do, err});
     CHECK(session.snapshot() == before);
 }
@@ -47,8 +49,9 @@ TEST_CASE("verify: unpatched fails and says what there is to gain") {
           "x64-check-sum-zero.dll", "x64-odd-size.dll"}) {
         check_verify(fixture, 1, "unpatched", SAVES, TO_DO);
     }
-    check_verify("x64-two-fatbins.dll", 1, "unpatched", "8.0 KiB of commit to save in each process",
-                 "to do: fixnvpe patch; each process would commit 8.0 KiB less (72.0 KiB less with 8 DataLoader workers)\n");
+    check_verify(
+        "x64-two-fatbins.dll", 1, "unpatched", "8.0 KiB of commit to save in each process",
+        "to do: fixnvpe patch; each process would commit 8.0 KiB less (72.0 KiB less with 8 DataLoader workers)\n");
 }
 
 TEST_CASE("verify: patched, not-needed and no-fatbin are fine") {
@@ -76,7 +79,8 @@ TEST_CASE("verify: warnings are said once on standard error, and shortly on the 
     check_verify("x64-guard-cf.dll", 1, "unpatched", SAVES + "; loses Control Flow Guard", TO_DO,
                  "fixnvpe: warning: 1 file loses Control Flow Guard together with ASLR\n"
                  "  hint: --aslr keep keeps both\n");
-    check_verify("x64-check-sum-impossible.dll", 1, "unpatched", SAVES + "; CheckSum was wrong before, left alone", TO_DO,
+    check_verify("x64-check-sum-impossible.dll", 1, "unpatched", SAVES + "; CheckSum was wrong before, left alone",
+                 TO_DO,
                  "fixnvpe: warning: 1 file has a CheckSum that can't be right, and keeps it\n"
                  "  hint: it was wrong before; Windows looks at it only for drivers\n");
 
@@ -103,11 +107,12 @@ TEST_CASE("verify: patched files that share their preferred base are warned of, 
     session.fixture("x64-patched.dll", "a.dll");
     session.fixture("x64-patched.dll", "b.dll");
     const std::string lines = "patched        ./a.dll\npatched        ./b.dll\n";
-    CHECK(session.fixnvpe({"verify", "."}) ==
-          Output{0, lines + "2 files: 2 patched\n",
-                 "fixnvpe: warning: 2 files are patched and share their preferred base with one another\n"
-                 "  hint: in each process all but one are moved, which costs it the pages that hold relocations; --aslr "
-                 "keep avoids that\n"});
+    CHECK(
+        session.fixnvpe({"verify", "."}) ==
+        Output{0, lines + "2 files: 2 patched\n",
+               "fixnvpe: warning: 2 files are patched and share their preferred base with one another\n"
+               "  hint: in each process all but one are moved, which costs it the pages that hold relocations; --aslr "
+               "keep avoids that\n"});
     PeSpec elsewhere = cuda_dll(IMAGE_FILE_MACHINE_AMD64, SECTION_READ_ONLY);
     elsewhere.image_base = 0x190000000;
     elsewhere.dll_characteristics = 0;
@@ -142,11 +147,12 @@ TEST_CASE("verify: a file that can't be read is an error, and the others are loo
     session.fixture("x64-truncated-headers.dll", "b.dll");
     session.writable("a.dll");
     session.fixture("x64-no-fatbin.dll", "c.dll");
-    CHECK(session.fixnvpe({"verify", "."}) ==
-          Output{2,
-                 "unpatched      ./a.dll  (" + SAVES + ")\nerror          ./b.dll\nno-fatbin      ./c.dll\n"
-                 "3 files: 1 unpatched, 1 no-fatbin, 1 error\n" + TO_DO,
-                 "fixnvpe: ./b.dll: " + cut});
+    CHECK(session.fixnvpe({"verify", "."}) == Output{2,
+                                                     "unpatched      ./a.dll  (" + SAVES +
+                                                         ")\nerror          ./b.dll\nno-fatbin      ./c.dll\n"
+                                                         "3 files: 1 unpatched, 1 no-fatbin, 1 error\n" +
+                                                         TO_DO,
+                                                     "fixnvpe: ./b.dll: " + cut});
 }
 
 TEST_CASE("verify: --aslr clear also asks for read-only files that have DYNAMIC_BASE") {
@@ -170,12 +176,15 @@ TEST_CASE("verify: --skip-signed does not ask for signed files to be patched") {
     const Session session;
     session.fixture("x64-signed.dll", "a.dll");
     const Output signed_alone = session.fixnvpe({"verify", "--skip-signed", "a.dll"});
-    CHECK(signed_alone == Output{0, "unpatched      a.dll  (" + SAVES + "; signed: skipped)\n1 file: 1 unpatched\n", ""});
+    CHECK(signed_alone ==
+          Output{0, "unpatched      a.dll  (" + SAVES + "; signed: skipped)\n1 file: 1 unpatched\n", ""});
     session.writable("b.dll");
     CHECK(session.fixnvpe({"verify", "--skip-signed", "."}) ==
           Output{1,
-                 "unpatched      ./a.dll  (" + SAVES + "; signed: skipped)\nunpatched      ./b.dll  (" + SAVES + ")\n"
-                 "2 files: 2 unpatched\n" + TO_DO,
+                 "unpatched      ./a.dll  (" + SAVES + "; signed: skipped)\nunpatched      ./b.dll  (" + SAVES +
+                     ")\n"
+                     "2 files: 2 unpatched\n" +
+                     TO_DO,
                  ""});
 }
 
@@ -191,7 +200,8 @@ TEST_CASE("verify: --require-backup fails for a patched file without a valid bac
 
     session.fixture("x64-odd-size.dll", "a.dll.bak");
     CHECK(session.fixnvpe({"verify", "--require-backup", "a.dll"}) ==
-          Output{1, "patched        a.dll  (no valid backup; a.dll.bak belongs to another build)\n1 file: 1 patched\n", ""});
+          Output{1, "patched        a.dll  (no valid backup; a.dll.bak belongs to another build)\n1 file: 1 patched\n",
+                 ""});
     session.writable("a.dll.bak");
     CHECK(session.fixnvpe({"verify", "--require-backup", "a.dll"}) == Output{0, passes, ""});
 
@@ -216,25 +226,27 @@ TEST_CASE("verify: the sum is of all files, and of one main process beside the w
     std::filesystem::copy(std::string(FIXNVPE_TESTDATA_DIR) + "/sample", session / "sample",
                           std::filesystem::copy_options::recursive);
     const Snapshot before = session.snapshot();
-    CHECK(session.fixnvpe({"verify", "sample"}) ==
-          Output{1,
-                 "no-fatbin      sample/torch/lib/c10.dll\n"
-                 "unpatched      sample/torch/lib/cublasLt64_11.dll  (303.0 MiB of commit to save in each process; signed; "
-                 "loses Control Flow Guard)\n"
-                 "unpatched      sample/torch/lib/cudnn_cnn_infer64_8.dll  (437.0 MiB of commit to save in each process; "
-                 "signed)\n"
-                 "unpatched      sample/torch/lib/cudnn_ops_infer64_8.dll  (84.0 MiB of commit to save in each process; "
-                 "signed)\n"
-                 "not-needed     sample/torch/lib/cusparse64_12.dll\n"
-                 "unpatched      sample/torch/lib/torch_cuda_cpp.dll  (211.0 MiB of commit to save in each process)\n"
-                 "unpatched      sample/torch/lib/torch_cuda_cu.dll  (987.0 MiB of commit to save in each process)\n"
-                 "7 files: 5 unpatched, 1 not-needed, 1 no-fatbin\n"
-                 "to do: fixnvpe patch; each process would commit 2.0 GiB less (17.8 GiB less with 8 DataLoader workers)\n",
-                 "fixnvpe: warning: 3 files are signed, and patching makes their signatures invalid\n"
-                 "  hint: Windows loads such a DLL all the same, unless Smart App Control or WDAC is on; --skip-signed "
-                 "leaves signed files alone\n"
-                 "fixnvpe: warning: 1 file loses Control Flow Guard together with ASLR\n"
-                 "  hint: --aslr keep keeps both\n"});
+    CHECK(
+        session.fixnvpe({"verify", "sample"}) ==
+        Output{
+            1,
+            "no-fatbin      sample/torch/lib/c10.dll\n"
+            "unpatched      sample/torch/lib/cublasLt64_11.dll  (303.0 MiB of commit to save in each process; signed; "
+            "loses Control Flow Guard)\n"
+            "unpatched      sample/torch/lib/cudnn_cnn_infer64_8.dll  (437.0 MiB of commit to save in each process; "
+            "signed)\n"
+            "unpatched      sample/torch/lib/cudnn_ops_infer64_8.dll  (84.0 MiB of commit to save in each process; "
+            "signed)\n"
+            "not-needed     sample/torch/lib/cusparse64_12.dll\n"
+            "unpatched      sample/torch/lib/torch_cuda_cpp.dll  (211.0 MiB of commit to save in each process)\n"
+            "unpatched      sample/torch/lib/torch_cuda_cu.dll  (987.0 MiB of commit to save in each process)\n"
+            "7 files: 5 unpatched, 1 not-needed, 1 no-fatbin\n"
+            "to do: fixnvpe patch; each process would commit 2.0 GiB less (17.8 GiB less with 8 DataLoader workers)\n",
+            "fixnvpe: warning: 3 files are signed, and patching makes their signatures invalid\n"
+            "  hint: Windows loads such a DLL all the same, unless Smart App Control or WDAC is on; --skip-signed "
+            "leaves signed files alone\n"
+            "fixnvpe: warning: 1 file loses Control Flow Guard together with ASLR\n"
+            "  hint: --aslr keep keeps both\n"});
     CHECK(session.snapshot() == before);
 }
 

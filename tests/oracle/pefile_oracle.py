@@ -1,10 +1,13 @@
 """What pefile (https://github.com/erocarrera/pefile) makes of PE files, for tests/oracle/test_oracle.cpp.
 
-  pefile_oracle.py patch auto|keep|clear FILE OUTPUT   patches as fixnvpe should, but for CheckSum
-  pefile_oracle.py describe FILE...                    prints one JSON object of what they hold
+  pefile_oracle.py patch auto|keep|clear FOLDER OUTPUT   patches each file as fixnvpe should, but for CheckSum
+  pefile_oracle.py describe FOLDER                       prints one JSON object of what the files in it hold
+
+Files that pefile does not take for PE files are passed by.
 """
 
 import json
+import os
 import sys
 
 import pefile
@@ -17,19 +20,16 @@ def fatbins(pe):
     return [s for s in pe.sections if s.Name == b".nv_fatb"]
 
 
-def patch(policy, source, target):
-    pe = pefile.PE(source, fast_load=True)
+def patch(pe, policy):
     sections = fatbins(pe)
     writable = any(s.Characteristics & MEM_WRITE for s in sections)
     if (policy == "auto" and writable) or (policy == "clear" and sections):
         pe.OPTIONAL_HEADER.DllCharacteristics &= ~DYNAMIC_BASE
     for section in sections:
         section.Characteristics &= ~MEM_WRITE
-    pe.write(target)
 
 
-def describe(path):
-    pe = pefile.PE(path, fast_load=True)
+def describe(pe):
     header = pe.OPTIONAL_HEADER
     return {
         "check_sum_offset": header.get_field_absolute_offset("CheckSum"),
@@ -42,7 +42,18 @@ def describe(path):
     }
 
 
+def pe_files(folder):
+    for name in sorted(os.listdir(folder)):
+        try:
+            yield name, pefile.PE(os.path.join(folder, name), fast_load=True)
+        except pefile.PEFormatError:
+            pass
+
+
 if sys.argv[1] == "patch":
-    patch(*sys.argv[2:])
+    policy, source, target = sys.argv[2:]
+    for name, pe in pe_files(source):
+        patch(pe, policy)
+        pe.write(os.path.join(target, name))
 else:
-    json.dump({path: describe(path) for path in sys.argv[2:]}, sys.stdout)
+    json.dump({name: describe(pe) for name, pe in pe_files(sys.argv[2])}, sys.stdout)

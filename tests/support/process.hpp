@@ -19,11 +19,11 @@ enum class Sink {
 };
 
 struct ProcessRequest {
-    std::vector<std::string> words;                  ///< the program and its arguments; no shell sees them
-    std::filesystem::path folder = {};               ///< where it runs; empty: here
+    std::vector<std::string> words;                       ///< the program and its arguments; no shell sees them
+    std::filesystem::path folder = {};                    ///< where it runs; empty: here
     std::map<std::string, std::string> environment = {};  ///< beside our own; an empty value takes the variable away
     Sink standard_output = Sink::captured;
-    std::chrono::seconds limit{120};                 ///< then it is killed
+    std::chrono::seconds limit{120};  ///< then it is killed
 };
 
 struct ProcessResult {

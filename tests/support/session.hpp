@@ -62,7 +62,9 @@ public:
     /// Makes a PE file here.
     std::filesystem::path dll(const std::filesystem::path& name, const PeSpec& spec) const;
     /// The file that most tests need: x64, a writable .nv_fatb, a right CheckSum.
-    std::filesystem::path writable(const std::filesystem::path& name) const { return fixture("x64-writable.dll", name); }
+    std::filesystem::path writable(const std::filesystem::path& name) const {
+        return fixture("x64-writable.dll", name);
+    }
     std::filesystem::path text(const std::filesystem::path& name, const std::string& content) const;
 
     /// Runs the program here.
