@@ -1,9 +1,8 @@
-// scan and clean, environments without a target, and what a terminal shows.
+// scan and clean, and environments without a target.
 
 #include <string>
 #include <vector>
 
-#include "fixnvpe/text.hpp"
 #include "support/catch.hpp"
 #include "support/print_session.hpp"
 #include "support/session.hpp"
@@ -24,17 +23,6 @@ const std::string OTHER_CAUSES =
     "  - the page file is too small: let Windows manage its size, or give it more\n"
     "  - too many workers: each is a process of its own, so lower num_workers\n"
     "  - other programs have used up the commit limit: see Task Manager, Performance, Memory, Committed\n";
-
-std::string on_terminal(const Session& session, unsigned columns, const std::vector<std::string>& arguments) {
-    std::vector<std::string> words{"/usr/bin/python3", FIXNVPE_SOURCE_DIR "/tests/cli/on_terminal.py",
-                                   std::to_string(columns)};
-    const auto command = program().with(arguments);
-    words.insert(words.end(), command.begin(), command.end());
-    const ProcessResult result = session.run({.words = words});
-    INFO(result.err);
-    CHECK(result.exit_status <= 1);
-    return result.out;
-}
 
 }  // namespace
 
@@ -177,45 +165,6 @@ TEST_CASE("upgrade: after pip has put another build in place, patch moves the ol
     CHECK(read_file(session / "a.dll") == read_file(fs::path(FIXNVPE_TESTDATA_DIR) / "pe" / "x64-odd-size.dll"));
     CHECK(session.fixnvpe({"clean", "."}).exit_status == 0);
     CHECK(session.names() == "a.dll");
-}
-
-TEST_CASE("terminal: no line is wider than the terminal, at 60, 80 and 200 columns", "[posix]") {
-    const Session session;
-    sample(session, fs::path("环境 with a rather long name") / "Lib" / "site-packages" / "torch" / "lib");
-    for (const unsigned columns : {60U, 80U, 200U}) {
-        for (const std::string command : {"verify", "scan", "patch", "clean"}) {
-            INFO(command << " at " << columns);
-            const std::string shown = on_terminal(session, columns, {command, "--quiet", "--color", "never", "."}) +
-                                      on_terminal(session, columns, {command, "--color", "never", "."});
-            // The lines of standard error are wrapped by the terminal.
-            std::string text = shown;
-            for (std::size_t at = 0; at < text.size();) {
-                const std::string line = text.substr(at, text.find('\n', at) - at);
-                at += line.size() + 1;
-                const bool log = line.starts_with("fixnvpe: ") || line.starts_with("  hint: ");
-                INFO(line);
-                CHECK((log || display_width(line) <= columns));
-            }
-        }
-        CHECK(session.fixnvpe({"restore", "."}).exit_status == 0);
-    }
-}
-
-TEST_CASE("terminal: what does not fit is below, and a path is shortened in its middle", "[posix]") {
-    const Session session;
-    fs::create_directories(session / "site-packages-of-the-environment" / "torch" / "lib");
-    session.writable(fs::path("site-packages-of-the-environment") / "torch" / "lib" / "torch_cuda_cu.dll");
-    const std::string path = "site-packages-of-the-environment/torch/lib/torch_cuda_cu.dll";
-    CHECK(on_terminal(session, 60, {"verify", "--color", "never", path}) ==
-          "unpatched      site-packages-\u2026nt/torch/lib/torch_cuda_cu.dll\n"
-          "               (4.0 KiB of commit to save in each process)\n"
-          "1 file: 1 unpatched\n"
-          "to do: fixnvpe patch; each process would commit 4.0 KiB less\n"
-          "(36.0 KiB less with 8 DataLoader workers)\n");
-    CHECK(on_terminal(session, 200, {"verify", path}) ==
-          "\x1b[33munpatched\x1b[0m      " + path + "  (4.0 KiB of commit to save in each process)\n"
-          "1 file: 1 unpatched\n"
-          "to do: fixnvpe patch; each process would commit 4.0 KiB less (36.0 KiB less with 8 DataLoader workers)\n");
 }
 
 TEST_CASE("help: a command's help, the nearest word, and completion scripts") {

@@ -143,7 +143,6 @@ TEST_CASE("os/file: a path of 500 characters") {
     }
     CHECK(os::info_of(path).size == 8);
     CHECK(os::list_folder(deep).size() == 1);
-    CHECK(os::canonical(path) == os::canonical(folder.path()) / path.lexically_relative(folder.path()));
 
     REQUIRE(os::make_hard_link(path, deep / "torch_cuda.dll.bak"));
     Claim claim(path);

@@ -350,7 +350,8 @@ TEST_CASE("python_env: python on PATH in POSIX layouts") {
 
 TEST_CASE("python_env: this machine can be looked at, whatever is there") {
     try {
-        CHECK_FALSE(find_python_environment({}).folders.empty());
+        const auto found = find_python_environment({});
+        CHECK_FALSE(found.folders.empty());
     } catch (const Error& error) {
         CHECK(error.code() == ErrorCode::no_match);
     }

@@ -77,7 +77,7 @@ std::optional<ErrorCode> code_of(Step step) {
 void nothing(std::uint64_t) {}
 
 /// A copy of a file, made as patch makes it.
-void copy(const fs::path& from, const fs::path& to) {
+void make_copy(const fs::path& from, const fs::path& to) {
     const File source = File::open_to_read(from);
     Claim claim(to);
     os::copy_contents(source, claim.file(), nothing);
@@ -200,7 +200,7 @@ TEST_CASE("os/file on Windows: upper and lower case are one name") {
 TEST_CASE("os/file on Windows: a file that others read, write or delete can be read") {
     const TempFolder folder;
     const fs::path path = folder.file("a.dll", "12345");
-    for (const DWORD access : {GENERIC_READ, GENERIC_WRITE, DWORD{DELETE}}) {
+    for (const DWORD access : {DWORD{GENERIC_READ}, DWORD{GENERIC_WRITE}, DWORD{DELETE}}) {
         const Handle other = open(path, access, win32::SHARE_ALL);
         REQUIRE(other);
         CHECK(File::open_to_read(path).info().size == 5);
@@ -239,7 +239,7 @@ TEST_CASE("os/file on Windows: nobody may write to a claim's temporary, rename i
     const fs::path path = folder.file("a.dll", "a");
     const fs::path temporary = folder / "a.dll.fixnvpe-tmp";
     const Claim claim(path);
-    for (const DWORD access : {GENERIC_WRITE, DWORD{DELETE}}) {
+    for (const DWORD access : {DWORD{GENERIC_WRITE}, DWORD{DELETE}}) {
         CHECK_FALSE(open(temporary, access, win32::SHARE_ALL));
         CHECK(::GetLastError() == ERROR_SHARING_VIOLATION);
     }
@@ -282,7 +282,7 @@ TEST_CASE("os/file on Windows: a read-only file is edited, replaced, renamed and
     CHECK_FALSE(os::can_be_replaced(path));  // but renamed
     os::rename_new(path, folder / "a.dll.bak");
     CHECK(marks_of(folder / "a.dll.bak") == FILE_ATTRIBUTE_READONLY);
-    copy(folder / "a.dll.bak", path);
+    make_copy(folder / "a.dll.bak", path);
     CHECK(marks_of(path) == FILE_ATTRIBUTE_READONLY);
     CHECK(get(path) == "xy345");
 
@@ -303,7 +303,7 @@ TEST_CASE("os/file on Windows: a copy keeps the attributes") {
         REQUIRE(put(path, "12345"));
         set_marks(path, marks);
         REQUIRE(marks_of(path) == marks);
-        copy(path, folder / "copy.dll");
+        make_copy(path, folder / "copy.dll");
         CHECK(marks_of(folder / "copy.dll") == marks);
         CHECK(marks_of(path) == marks);
         CHECK(get(folder / "copy.dll") == "12345");
@@ -315,14 +315,14 @@ TEST_CASE("os/file on Windows: a copy keeps the attributes") {
 TEST_CASE("os/file on Windows: a copy keeps permissions that the folder does not give") {
     const TempFolder folder;
     const fs::path path = folder.file("a.dll", "12345");
-    copy(path, folder / "plain.dll");
+    make_copy(path, folder / "plain.dll");
     CHECK(permissions_of(folder / "plain.dll") == permissions_of(path));
 
     // For the owner alone, and nothing from the folder.
     set_permissions(path, L"D:P(A;;FA;;;OW)(A;;FA;;;BA)");
     const std::wstring permissions = permissions_of(path);
     CHECK(permissions != permissions_of(folder / "plain.dll"));
-    copy(path, folder / "copy.dll");
+    make_copy(path, folder / "copy.dll");
     CHECK(permissions_of(folder / "copy.dll") == permissions);
 }
 
@@ -338,7 +338,7 @@ TEST_CASE("os/file on Windows: a copy keeps alternate streams") {
         WARN("not tested: Wine takes a stream for another file");
         return;
     }
-    copy(path, folder / "copy.dll");
+    make_copy(path, folder / "copy.dll");
     CHECK(get(folder / "copy.dll") == "12345");
     CHECK(get(folder / "copy.dll:Zone.Identifier") == "[ZoneTransfer]\r\nZoneId=3\r\n");
 }
@@ -361,7 +361,7 @@ TEST_CASE("os/file on Windows: a copy of a sparse file keeps its holes") {
         REQUIRE(::SetFilePointerEx(handle.get(), end, nullptr, FILE_BEGIN) != FALSE);
         REQUIRE(::WriteFile(handle.get(), "x", 1, &got, nullptr) != FALSE);
     }
-    copy(path, folder / "copy.dll");
+    make_copy(path, folder / "copy.dll");
     const os::FileInfo info = os::info_of(folder / "copy.dll");
     CHECK(info.size == size);
     CHECK(info.allocated < size / 8);
