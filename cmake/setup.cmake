@@ -7,7 +7,8 @@ cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH FIXNVPE_SOURCE)
 
 # What Debian 12 calls the things needed.
 set(FIXNVPE_BUILD_PACKAGES libcli11-dev libfmt-dev liblief-dev libspdlog-dev ninja-build nlohmann-json3-dev)
-set(FIXNVPE_TEST_PACKAGES catch2 llvm osslsigncode python3 python3-pefile strace)
+set(FIXNVPE_TEST_PACKAGES catch2 dpkg-dev file g++-mingw-w64-x86-64-posix llvm osslsigncode python3 python3-pefile strace
+                          wine64)
 find_program(FIXNVPE_GCC g++ NO_CACHE)
 find_program(FIXNVPE_CLANG clang++ NO_CACHE)
 if(FIXNVPE_CLANG AND NOT FIXNVPE_GCC)
@@ -20,7 +21,7 @@ if(CMAKE_HOST_WIN32)
   set(FIXNVPE_TEST_PRESETS msvc)
 else()
   set(FIXNVPE_RUN_PRESET release)
-  set(FIXNVPE_TEST_PRESETS release asan)
+  set(FIXNVPE_TEST_PRESETS release asan mingw)
 endif()
 
 # Runs a command with all that it says on stderr.
