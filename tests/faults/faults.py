@@ -1,8 +1,12 @@
 """Breaks fixnvpe off at every system call that changes something, and makes every such call fail.
 
-    faults.py kill  PROGRAM TESTDATA [--seed N]         killed at each call: nothing is lost
-    faults.py error PROGRAM TESTDATA [--seed N] [--share PERCENT]   each call fails in each way: nothing is lost or left
-    faults.py race PROGRAM TESTDATA [--seed N] [--seconds S]        16 processes at once: each file ends as one of the two
+    faults.py MODE PROGRAM TESTDATA [--seed N] [--share PERCENT] [--seconds S]
+
+    kill     killed at each call: nothing is lost
+    error    each call fails in each way (or a share of them): nothing is lost or left
+    race     16 processes at once for some seconds: each file ends as one of the two
+    replace  another program puts another file in place while fixnvpe is about to write: that file is left alone
+    disk     a real full disk, a small one mounted for it: refused before anything is written, and when it fills midway
 
 The calls are found by running each scenario once under strace; then it runs again for each of them, with the
 fault injected at exactly that one. Prints how many it tried, and fails if that is fewer than it listed.
@@ -291,15 +295,113 @@ def race(lab, judge, seed, seconds):
         print(f"{sum(totals.values())} runs by 16 processes; by exit status: {totals}")
 
 
+REPLACED = ["patch full", "patch undo", "patch none", "patch full, hard-linked", "restore full", "restore undo",
+            "restore --keep-backup"]
+
+
+def replace_before_writing(lab, judge):
+    """The first call that creates something is held up, and meanwhile another build takes the file's place."""
+    for title in REPLACED:
+        prepare, arguments = SCENARIOS[title]
+        which = next(n for name, n in changing_calls(lab, prepare, arguments) if name == "openat")
+        with tempfile.TemporaryDirectory() as top:
+            folder = pathlib.Path(top) / "w"
+            folder.mkdir()
+            prepare(lab, folder)
+            (folder / "upgrade").write_bytes(lab.other_build)
+            before = files_of(folder)
+            held = subprocess.Popen(
+                ["strace", "-f", "-qq", "-e", "trace=openat", "-e", f"inject=openat:delay_enter=2000000:when={which}",
+                 str(lab.program), *arguments], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+            seen = 0
+            for line in held.stderr:  # strace writes each call when it is over
+                seen += line.count("openat(")
+                if seen == which - 1:
+                    break
+            os.rename(folder / "upgrade", folder / "a.dll")
+            messages = held.communicate(timeout=60)[1]
+            where = f"{title}, replaced before it writes"
+            expected = before | {"a.dll": lab.other_build}
+            del expected["upgrade"]
+            judge.expect(held.returncode == 2, where, f"exit status 2: {held.returncode}: {messages}")
+            judge.expect("changed the file meanwhile" in messages, where, f"it says so: {messages}")
+            judge.expect(files_of(folder) == expected, where, f"all else is as before: {sorted(files_of(folder))}")
+    print(f"{len(REPLACED)} files replaced before the first write")
+
+
+def full_disk(lab, judge):
+    size, limit = 5 << 20, 8 << 20
+    big = lab.original + b"overlay" * (size // 7)
+    with tempfile.TemporaryDirectory() as top:
+        folder = pathlib.Path(top)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={limit}", "tmpfs", top], capture_output=True, text=True)
+        if mounted.returncode != 0:
+            judge.expect(False, "disk", f"a small tmpfs can be mounted: {mounted.stderr}")
+            return
+        try:
+            (folder / "a.dll").write_bytes(big)
+            before = files_of(folder)
+
+            log = subprocess.run(["strace", "-f", "-qq", "-e", "trace=pwrite64,copy_file_range,ftruncate",
+                                  str(lab.program), "patch", "a.dll"], cwd=folder, capture_output=True, text=True)
+            judge.expect(log.returncode == 2, "too small a disk", f"exit status 2: {log.returncode}")
+            judge.expect(re.search(r"copy: needs 5.0 MiB, has [23]\.\d MiB\n.*--backup undo", log.stderr), "too small a disk",
+                         f"it says what is needed, what is there and what to do: {log.stderr}")
+            judge.expect("pwrite64(" not in log.stderr and "ftruncate(" not in log.stderr, "too small a disk",
+                         f"it is refused before anything is written: {log.stderr}")
+            judge.expect(files_of(folder) == before, "too small a disk", "all is as before")
+
+            done = lab.run(folder, ["patch", "--backup", "undo", "a.dll"])
+            judge.expect(done.returncode == 0, "too small a disk", f"--backup undo works: {done.stderr}")
+            done = lab.run(folder, ["restore", "a.dll"])
+            judge.expect(done.returncode == 0 and files_of(folder) == before, "too small a disk",
+                         f"and restore gives back every byte: {done.stderr}")
+
+            # There is room at first; while it is held up, somebody else takes it.
+            small = big[: 3 << 20]
+            (folder / "a.dll").write_bytes(small)
+            held = subprocess.Popen(
+                ["strace", "-f", "-qq", "-e", "trace=ftruncate", "-e", "inject=ftruncate:delay_exit=2000000",
+                 str(lab.program), "patch", "a.dll"], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+            while not (folder / "a.dll.fixnvpe-tmp").exists() or (folder / "a.dll.fixnvpe-tmp").stat().st_size == 0:
+                assert held.poll() is None, held.stderr.read()
+                time.sleep(0.01)
+            free = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
+            (folder / "eater").write_bytes(b"x" * (free - (1 << 20)))
+            messages = held.communicate(timeout=60)[1]
+            judge.expect(held.returncode == 2, "a disk that fills", f"exit status 2: {held.returncode}: {messages}")
+            judge.expect(re.search(r"fixnvpe: a\.dll\S*: copy: No space left on device", messages), "a disk that fills",
+                         f"it names the file, the step and the reason: {messages}")
+            (folder / "eater").unlink()
+            judge.expect(files_of(folder) == {"a.dll": small}, "a disk that fills", f"all is as before: {sorted(files_of(folder))}")
+            done = lab.run(folder, ["patch", "a.dll"])
+            judge.expect(done.returncode == 0, "a disk that has room again", f"patch works: {done.stderr}")
+
+            # Not even an undo file fits.
+            done = lab.run(folder, ["restore", "a.dll"])
+            free = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
+            (folder / "eater").write_bytes(b"x" * free)
+            done = lab.run(folder, ["patch", "--backup", "undo", "a.dll"])
+            judge.expect(done.returncode == 2 and "No space left on device" in done.stderr, "a disk without any room",
+                         f"it fails and says why: {done.returncode}: {done.stderr}")
+            (folder / "eater").unlink()
+            judge.expect(files_of(folder) == {"a.dll": small}, "a disk without any room", f"all is as before: {sorted(files_of(folder))}")
+        finally:
+            subprocess.run(["umount", top], check=True)
+    print("full disks: too small from the start, filled midway, without any room")
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("mode", choices=["kill", "error", "race"])
+    parser.add_argument("mode", choices=["kill", "error", "race", "replace", "disk"])
     parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("testdata", type=pathlib.Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--share", type=float, default=100)
     parser.add_argument("--seconds", type=float, default=5)
     options = parser.parse_args()
+    if options.mode == "disk" and os.geteuid() != 0:  # who may mount one in a namespace of their own
+        os.execvp("unshare", ["unshare", "--map-root-user", "--mount", sys.executable, *sys.argv])
     print(f"seed {options.seed}")
     lab = Lab(options.program.resolve(), options.testdata.resolve())
     judge = Judge(lab)
@@ -307,6 +409,10 @@ def main():
         kill_everywhere(lab, judge)
     elif options.mode == "race":
         race(lab, judge, options.seed, options.seconds)
+    elif options.mode == "replace":
+        replace_before_writing(lab, judge)
+    elif options.mode == "disk":
+        full_disk(lab, judge)
     else:
         fail_everywhere(lab, judge, random.Random(options.seed), options.share)
     for complaint in judge.complaints[:40]:

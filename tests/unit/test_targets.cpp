@@ -289,20 +289,15 @@ TEST_CASE("targets: the one who wants our own files gets those of all targets, e
     CHECK(own({"lib/*", "lib"}) == all);
 }
 
-TEST_CASE("targets: 100,000 files in one folder (5,000 on Windows)") {
-#if defined(_WIN32)
-    constexpr std::size_t files = 5'000;  // Wine takes minutes for more
-#else
-    constexpr std::size_t files = 100'000;
-#endif
+TEST_CASE("targets: thousands of files in one folder") {
     const TempFolder temp;
     const fs::path lib = temp.folder("lib");
-    for (std::size_t i = 0; i < files; ++i) {
+    for (int i = 0; i < 5'000; ++i) {
         std::ofstream(lib / (std::to_string(i) + (i % 100 == 0 ? ".dll" : ".py")));
     }
     const std::string lib_text = os::from_path(lib);
-    CHECK(find_targets({lib_text}).files.size() == files / 100);
-    CHECK(find_targets({lib_text + "/*"}).files.size() == files);
+    CHECK(find_targets({lib_text}).files.size() == 50);
+    CHECK(find_targets({lib_text + "/*"}).files.size() == 5'000);
 }
 
 #if !defined(_WIN32)
