@@ -131,7 +131,7 @@ TEST_CASE("environment: without a target, torch/lib of the active one, and it is
 
     const Output verified = session.fixnvpe({"verify"}, active);
     CHECK(verified.exit_status == 1);
-    CHECK(verified.err.starts_with("fixnvpe: environment: " + prefix + " (VIRTUAL_ENV), torch 1.12.1+cu113"));
+    CHECK(verified.err.starts_with("fixnvpe: environment: " + with_slashes(prefix) + " (VIRTUAL_ENV), torch 1.12.1+cu113"));
     CHECK(session.fixnvpe({"verify", "--env", "venv"}).err.find("(--env), torch 1.12.1+cu113") != std::string::npos);
 
     CHECK(session.fixnvpe({"patch"}, active).exit_status == 0);

@@ -133,7 +133,10 @@ std::string read_file(const fs::path& path) {
     if (!stream) {
         throw std::runtime_error("can't read " + path.string());
     }
-    return {std::istreambuf_iterator<char>(stream), {}};
+    std::string bytes(fs::file_size(path), '\0');
+    stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    bytes.resize(static_cast<std::size_t>(stream.gcount()));
+    return bytes;
 }
 
 void write_file(const fs::path& path, const std::string& bytes) {
