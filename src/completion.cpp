@@ -46,7 +46,7 @@ std::string powershell_completion(const std::vector<CommandWords>& commands) {
     for (const CommandWords& command : commands) {
         table += fmt::format("        '{}' = '{}'\n", command.name, fmt::join(command.options, " "));
     }
-    return fmt::format(R"(Register-ArgumentCompleter -Native -CommandName fixnvpe -ScriptBlock {{
+    return fmt::format(R"(Register-ArgumentCompleter -Native -CommandName fixnvpe, fixnvpe.exe -ScriptBlock {{
     param($word, $ast, $position)
     $options = @{{
 {}    }}
