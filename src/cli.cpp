@@ -130,7 +130,7 @@ void add_commands(CLI::App& app, Options& options) {
                "full (default): NAME.bak, the original file; undo: NAME.fixnvpe-undo, a few hundred bytes that hold "
                "the changed fields, and the file is edited in place; none: neither");
     patch.add_flag("--skip-signed", request.skip_signed, "Leave signed files alone");
-    patch.add_option("-j,--jobs", request.jobs, "Files worked on at once")
+    patch.add_option("-j,--jobs", request.jobs, "Files worked on at once (default: 4)")
         ->check(CLI::Range(1U, 64U))
         ->option_text("N");
 

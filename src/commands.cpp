@@ -312,7 +312,7 @@ ExitStatus exit_status(const Result& result, bool interrupted) {
     return needs_patch ? ExitStatus::needs_patch : ExitStatus::ok;
 }
 
-/// Works on all targets, `jobs` at once; the results keep the targets' order.
+/// Works on all targets, as many at once as asked for; the results keep the targets' order.
 template <typename Item>
 std::vector<Outcome> work_on_all(const std::vector<Item>& targets, const Request& request, const Progress& progress) {
     std::vector<std::optional<Outcome>> slots(targets.size());
@@ -328,7 +328,9 @@ std::vector<Outcome> work_on_all(const std::vector<Item>& targets, const Request
         }
     };
     {
-        const std::size_t threads = std::min<std::size_t>(std::max(request.jobs, 1U), targets.size());
+        // Only copies are worth a thread: starting one takes longer than reading the headers of some files.
+        const unsigned jobs = request.command == Command::patch ? std::max(request.jobs, 1U) : 1;
+        const std::size_t threads = std::min<std::size_t>(jobs, targets.size());
         std::vector<std::jthread> helpers;
         for (std::size_t i = 1; i < threads; ++i) {
             helpers.emplace_back(work);

@@ -226,10 +226,15 @@ private:
     void list(const Place& place, const Glob& glob, std::vector<Place>& places) {
         const os::FileIdentity identity = folder_identity(spelled(place.folder));
         const auto wanted = [&](const path& file) {
-            return (place.whole && has_dll_extension(file)) || glob.matches_file(place.states, points(file));
+            return (place.whole && has_dll_extension(file)) ||
+                   (!place.states.empty() && glob.matches_file(place.states, points(file)));
         };
         const std::vector<os::FolderEntry> entries = os::list_folder(spelled(place.folder));
         for (const os::FolderEntry& entry : entries) {
+            // Nearly all files of an environment: not even a path is made for them.
+            if (entry.type == os::FileType::regular && !wanted(entry.name)) {
+                continue;
+            }
             const path file = place.folder / entry.name;
             const bool link = entry.type == os::FileType::link;
             const os::FileType type = link ? type_behind(file) : entry.type;

@@ -49,7 +49,7 @@ struct Request {
     bool keep_backup = false;     ///< restore
     bool require_backup = false;  ///< verify: a patched file needs a valid backup
     bool clean_all = false;       ///< clean: also backups that restore could use
-    unsigned jobs = 1;            ///< files worked on at once
+    unsigned jobs = 4;            ///< patch: files worked on at once; of 1, 2 and 4 the fastest
 };
 
 /// What became of one file: all that the output says of it.

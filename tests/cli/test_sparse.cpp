@@ -1,6 +1,8 @@
-// Files of gigabytes, made of holes: what is read of them, and how much memory that takes. Never how long.
+// What the program asks of the system for a file, and how much memory it takes, mostly for files of gigabytes that are
+// made of holes. Never how long.
 
 #include <fstream>
+#include <map>
 #include <regex>
 #include <string>
 #include <vector>
@@ -34,12 +36,11 @@ PeSpec huge_dll() {
 /// Bytes that the program got out of a file by any call, by the word of strace.
 class Reads {
 public:
-    explicit Reads(const fs::path& log, const fs::path& file) {
+    Reads(const std::vector<std::string>& log, const fs::path& file) {
         const std::string name = "<" + file.string() + ">";
         static const std::regex result(R"(= (\d+)(?: \(.*\))?$)");
         static const std::regex mapped(R"(mmap\([^,]*, (\d+),)");
-        std::ifstream stream(log);
-        for (std::string line; std::getline(stream, line);) {
+        for (const std::string& line : log) {
             std::smatch match;
             if (line.find(name) == std::string::npos) {
                 continue;
@@ -62,21 +63,45 @@ private:
     std::string calls_;
 };
 
-Reads trace(const Session& session, const std::vector<std::string>& arguments, const fs::path& file) {
+/// The calls that the program makes, one a line, each descriptor with its file's name. @param calls as strace has them
+std::vector<std::string> trace(const Session& session, const std::vector<std::string>& arguments,
+                               const std::string& calls) {
     TempFolder logs;
-    std::vector<std::string> words{
-        "strace", "-f",
-        "-y",     "-qq",
-        "-s",     "0",
-        "-o",     (logs / "log").string(),
-        "-e",     "trace=read,pread64,readv,preadv,preadv2,mmap,copy_file_range,sendfile,splice"};
+    std::vector<std::string> words{"strace",        "-f", "-y", "-qq", "-s", "0", "-o", (logs / "log").string(), "-e",
+                                   "trace=" + calls};
     const auto program_words = program().with(arguments);
     words.insert(words.end(), program_words.begin(), program_words.end());
     // LeakSanitizer traces the process itself, and only one can.
     const ProcessResult result = session.run({.words = words, .environment = {{"ASAN_OPTIONS", "detect_leaks=0"}}});
     INFO(result.err);
     REQUIRE(result.exit_status <= 1);
-    return Reads(logs / "log", file);
+    std::ifstream stream(logs / "log");
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(stream, line);) {
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+Reads reads_of(const Session& session, const std::vector<std::string>& arguments, const fs::path& file) {
+    return {trace(session, arguments, "read,pread64,readv,preadv,preadv2,mmap,copy_file_range,sendfile,splice"), file};
+}
+
+/// How often each call is made on a DLL or beside it, by the names that POSIX has for them.
+std::map<std::string, std::size_t> calls_on_dlls(const Session& session, const std::vector<std::string>& arguments) {
+    static const std::map<std::string, std::string> other_names{
+        {"openat", "open"},     {"pread64", "pread"},  {"fstat", "stat"}, {"lstat", "stat"},
+        {"newfstatat", "stat"}, {"fstatat64", "stat"}, {"statx", "stat"}};
+    static const std::regex call(R"(^\d+\s+(\w+)\()");
+    std::map<std::string, std::size_t> counts;
+    for (const std::string& line : trace(session, arguments, "all")) {
+        std::smatch match;
+        if (line.find(".dll") != std::string::npos && std::regex_search(line, match, call)) {
+            const auto other = other_names.find(match[1]);
+            ++counts[other == other_names.end() ? match[1].str() : other->second];
+        }
+    }
+    return counts;
 }
 
 void check_memory(const Session& session, const std::vector<std::string>& arguments) {
@@ -99,7 +124,7 @@ TEST_CASE(
     REQUIRE(os::info_of(dll).allocated < MIB);
 
     const auto check_reads = [&](const std::vector<std::string>& arguments) {
-        const Reads reads = trace(session, arguments, dll);
+        const Reads reads = reads_of(session, arguments, dll);
         INFO(arguments.front() << ": " << reads.bytes() << " bytes\n" << reads.calls());
         CHECK(reads.count() > 0);  // else the count proves nothing
         CHECK(reads.bytes() >= 512);
@@ -118,6 +143,37 @@ TEST_CASE(
     check_memory(session, {"patch", "--backup", "none", "a.dll"});
     CHECK(session.fixnvpe({"verify", "a.dll"}).exit_status == 0);
     CHECK(os::info_of(dll).allocated < MIB);
+}
+
+TEST_CASE("calls: for a DLL, verify opens, looks at, reads and closes it, and looks for what may stand beside it",
+          "[posix]") {
+    using Calls = std::map<std::string, std::size_t>;
+    // Backups of three kinds, and with GPU code a leftover temporary.
+    const Calls plain{{"open", 1}, {"stat", 1 + 3}, {"pread", 1}, {"close", 1}};
+    const Calls cuda{{"open", 1}, {"stat", 1 + 4}, {"pread", 1}, {"close", 1}};
+    for (const auto& [fixture, expected] :
+         {std::pair("x64-no-fatbin.dll", plain), std::pair("x64-writable.dll", cuda)}) {
+        INFO(fixture);
+        const Session session;
+        constexpr std::size_t files = 10;
+        const auto add = [&, &fixture = fixture](const std::string& prefix) {
+            for (std::size_t i = 0; i < files; ++i) {
+                session.fixture(fixture, "lib/" + prefix + std::to_string(i) + ".dll");
+            }
+        };
+        add("a");
+        const Calls before = calls_on_dlls(session, {"verify", "lib"});
+        add("b");
+        const Calls after = calls_on_dlls(session, {"verify", "lib"});
+        Calls each;
+        for (const auto& [name, count] : after) {
+            const auto earlier = before.find(name);
+            const std::size_t more = count - (earlier == before.end() ? 0 : earlier->second);
+            CHECK(more % files == 0);
+            each[name] = more / files;
+        }
+        CHECK(each == expected);
+    }
 }
 
 TEST_CASE("sparse: patch makes no bytes of the holes of a DLL, and copies it in constant memory", "[posix]") {

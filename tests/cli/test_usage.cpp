@@ -97,7 +97,7 @@ TEST_CASE("usage: each command's --help names its options, examples and exit sta
     };
     check("patch", {"-n,--dry-run Say what would be done, write nothing", "--aslr auto|keep|clear auto (default): ",
                     "--backup full|undo|none full (default): ", "--skip-signed Leave signed files alone",
-                    "-j,--jobs N Files worked on at once"});
+                    "-j,--jobs N Files worked on at once (default: 4)"});
     check("verify",
           {"--aslr auto|keep|clear Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help",
            "--skip-signed Do not ask for signed files to be patched",
