@@ -20,13 +20,40 @@ constexpr const char* TOOL = "fixnvpe";
                 "it is not used; if the DLL must go back, install its package again");
 }
 
+/// Words of the file's in a message: anybody may have written them, at any length.
+std::string quoted(const std::string& text) {
+    constexpr std::size_t columns = 40;
+    return fmt::format("\"{}\"", shorten_middle(printable(text), columns));
+}
+
+/// Reads what an undo file may hold: an object, a list in it, and objects in that. What is nested deeper is none, and
+/// would take many times its length in memory; of two equal keys another reader could take the other one.
+nlohmann::json parse_json(std::string_view text) {
+    using Event = nlohmann::json::parse_event_t;
+    constexpr int deepest = 2;
+    std::vector<std::set<std::string>> keys;
+    return nlohmann::json::parse(text, [&](int depth, Event event, const nlohmann::json& value) {
+        if ((event == Event::object_start || event == Event::array_start) && depth > deepest) {
+            bad("it is nested too deep for one");
+        }
+        if (event == Event::object_start) {
+            keys.emplace_back();
+        } else if (event == Event::object_end) {
+            keys.pop_back();
+        } else if (event == Event::key && !keys.back().insert(value.get<std::string>()).second) {
+            bad(fmt::format("it names {} twice", quoted(value.get<std::string>())));
+        }
+        return true;
+    });
+}
+
 Field parse_field(const std::string& name) {
     for (const Field field : {Field::dll_characteristics, Field::section_characteristics, Field::check_sum}) {
         if (name == to_string(field)) {
             return field;
         }
     }
-    bad(fmt::format("\"{}\" is no field that fixnvpe changes", name));
+    bad(fmt::format("{} is no field that fixnvpe changes", quoted(name)));
 }
 
 std::uint32_t parse_u32(const nlohmann::json& object, const char* key) {
@@ -78,7 +105,7 @@ std::string to_json(const UndoRecord& record) {
 
 UndoRecord parse_undo(std::string_view text) {
     try {
-        const auto json = nlohmann::json::parse(text);
+        const nlohmann::json json = parse_json(text);
         if (json.at("schema") != SCHEMA || json.at("tool") != TOOL) {
             bad("it was written by another program, or by a newer fixnvpe");
         }
@@ -136,7 +163,8 @@ UndoProgress check_undo(const UndoRecord& record, std::string_view file_name, st
             bad(fmt::format("{} at offset {} is named twice", to_string(edit.field), edit.offset));
         }
         if (((edit.before ^ edit.after) & ~editable_bits(edit.field)) != 0) {
-            bad(fmt::format("{} at offset {} changes other bits than fixnvpe does", to_string(edit.field), edit.offset));
+            bad(fmt::format("{} at offset {} changes other bits than fixnvpe does", to_string(edit.field),
+                            edit.offset));
         }
         const std::uint32_t current = field->before;
         if (current != edit.before && current != edit.after) {

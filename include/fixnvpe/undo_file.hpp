@@ -23,8 +23,9 @@ struct UndoRecord {
     friend bool operator==(const UndoRecord&, const UndoRecord&) = default;
 };
 
-/// The largest undo file that is read, in bytes.
-inline constexpr std::size_t UNDO_FILE_MAX = std::size_t{1} << 20;
+/// The largest undo file that is written or read, in bytes: some 400 edits, where a DLL takes three. Reading JSON
+/// can take the square of its length in time, and many times its length in memory.
+inline constexpr std::size_t UNDO_FILE_MAX = std::size_t{1} << 16;
 
 /// A number that tells two builds of a DLL apart: FNV-1a, 64 bits, over the header window without the bits
 /// that a plan may change. Against mistakes, not against forgery.

@@ -390,6 +390,11 @@ TEST_CASE("undo: a damaged or foreign undo file is refused, and nothing is writt
         {"a negative size", [](auto& j) { j["size"] = -1; }, "read the undo file: \"size\" is no number"},
         {"edits that are no list", [](auto& j) { j["edits"] = 5; }, "read the undo file: \"edits\" is no list"},
         {"no edits", [](auto& j) { j["edits"].clear(); }, "read the undo file: it holds no edits"},
+        {"edits by name",
+         [](auto& j) {
+             j["edits"] = {{"0", j["edits"][0]}};
+         },
+         "read the undo file: \"edits\" is no list"},
         {"no list of edits", [](auto& j) { j.erase("edits"); }, "read the undo file: it is damaged, or no undo file"},
         {"an unknown field", [](auto& j) { j["edits"][0]["field"] = "AddressOfEntryPoint"; },
          "read the undo file: \"AddressOfEntryPoint\" is no field that fixnvpe changes"},
@@ -399,8 +404,26 @@ TEST_CASE("undo: a damaged or foreign undo file is refused, and nothing is writt
          "read the undo file: DllCharacteristics at offset 4294967294 is no field of this file that fixnvpe changes"},
         {"an offset of 33 bits", [](auto& j) { j["edits"][1]["offset"] = 4294967518U; },
          "read the undo file: \"offset\" is no number of 32 bits"},
+        {"a negative offset", [](auto& j) { j["edits"][1]["offset"] = -1; },
+         "read the undo file: \"offset\" is no number of 32 bits"},
+        {"an offset that is no integer", [](auto& j) { j["edits"][1]["offset"] = 222.0; },
+         "read the undo file: \"offset\" is no number of 32 bits"},
+        {"the flags of another section", [](auto& j) { j["edits"][2]["offset"] = 428; },
+         "read the undo file: Characteristics at offset 428 is no field of this file that fixnvpe changes"},
+        {"an overlap with the next field", [](auto& j) { j["edits"][0]["offset"] = 220; },
+         "read the undo file: CheckSum at offset 220 is no field of this file that fixnvpe changes"},
         {"another width", [](auto& j) { j["edits"][1]["width"] = 4; },
          "read the undo file: DllCharacteristics at offset 222 is no field of this file that fixnvpe changes"},
+        {"no width", [](auto& j) { j["edits"][1]["width"] = 0; },
+         "read the undo file: DllCharacteristics at offset 222 is no field of this file that fixnvpe changes"},
+        {"an edit without its value", [](auto& j) { j["edits"][0].erase("before"); },
+         "read the undo file: it is damaged, or no undo file"},
+        {"an edit that is none", [](auto& j) { j["edits"][0] = 5; },
+         "read the undo file: it is damaged, or no undo file"},
+        {"a list where a name should be", [](auto& j) { j["file"] = {"a.dll"}; },
+         "read the undo file: it is damaged, or no undo file"},
+        {"commands to the terminal", [](auto& j) { j["edits"][0]["field"] = "\x1b[2J" + std::string(100, 'x'); },
+         "read the undo file: \"\\x1b[2Jxxxxxx…xxxxxxxxxxxxxxxxxxxxxxxxxx\" is no field that fixnvpe changes"},
         {"a field twice", [](auto& j) { j["edits"].push_back(j["edits"][0]); },
          "read the undo file: CheckSum at offset 216 is named twice"},
         {"other bits of DllCharacteristics", [](auto& j) { j["edits"][1]["before"] = 353; },
@@ -435,12 +458,24 @@ TEST_CASE("undo: a damaged or foreign undo file is refused, and nothing is writt
         check(damaged.dump(), d.message, unused);
     }
     const std::string damaged = "read the undo file: it is damaged, or no undo file";
-    for (const std::string& text :
-         {std::string(), std::string("hello"), std::string("[]"), std::string("null"), undo.dump() + "x",
-          undo.dump().substr(0, 100), std::string("\xff\xfe\x1b[31m"), std::string(100000, '[')}) {
+    for (const std::string& text : {std::string(), std::string("hello"), std::string("[]"), std::string("null"),
+                                    undo.dump() + "x", undo.dump().substr(0, 100), std::string("\xff\xfe\x1b[31m")}) {
         check(text, damaged, unused);
     }
-    check(std::string((1 << 20) + 1, ' '), "read the undo file: it has 1.0 MiB, which is too long for one", unused);
+    const std::string good = undo.dump();
+    for (const std::string key : {"schema", "edits", "offset"}) {
+        std::string twice = good;
+        const std::string name = '"' + key + '"';
+        twice.insert(twice.find(name), name + ":1,");
+        check(twice, "read the undo file: it names " + name + " twice", unused);
+    }
+    const std::string too_deep = "read the undo file: it is nested too deep for one";
+    constexpr std::size_t longest = 1 << 16;
+    check(std::string(longest, '['), too_deep, unused);
+    check(std::string(longest / 2, '[') + std::string(longest / 2, ']'), too_deep, unused);
+    check("{\"more\":[[[]]]," + good.substr(1), too_deep, unused);
+    check(good + std::string(longest + 1 - good.size(), ' '),
+          "read the undo file: it has 64.0 KiB, which is too long for one", unused);
 }
 
 TEST_CASE("undo: where it can't be used, patch refuses a file that it may still explain") {

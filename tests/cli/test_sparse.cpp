@@ -216,4 +216,35 @@ TEST_CASE("sparse: a copy of real bytes takes no more memory than a small one, a
     CHECK((patched != original));
 }
 
+TEST_CASE("sparse: an undo file of 1 GiB is refused unread", "[posix]") {
+    const Session session;
+    session.writable("a.dll");
+    REQUIRE(session.fixnvpe({"patch", "--backup", "undo", "a.dll"}).exit_status == 0);
+    const fs::path undo = fs::canonical(session / "a.dll.fixnvpe-undo");
+    fs::resize_file(undo, GIB);
+    REQUIRE(os::info_of(undo).allocated < MIB);
+    const std::string dll = read_file(session / "a.dll");
+    const std::string error =
+        "fixnvpe: a.dll.fixnvpe-undo: read the undo file: it has 1.0 GiB, which is too long for one\n"
+        "  hint: it is not used; if the DLL must go back, install its package again\n";
+    CHECK(session.fixnvpe({"restore", "a.dll"}).exit_status == 2);
+    CHECK(session.fixnvpe({"restore", "a.dll"}).err == error);
+    CHECK(trace(session, {"verify", "a.dll"}, undo).bytes() == 0);
+    check_memory(session, {"verify", "a.dll"});
+    CHECK(session.names() == "a.dll a.dll.fixnvpe-undo");
+    CHECK((read_file(session / "a.dll") == dll));
+}
+
+TEST_CASE("sparse: the worst JSON that an undo file can hold takes no more memory than any other", "[posix]") {
+    const Session session;
+    session.writable("a.dll");
+    std::string edits = "{}";
+    while (edits.size() < (1 << 16) - 100) {
+        edits += ",{}";
+    }
+    session.text("a.dll.fixnvpe-undo", R"({"schema":1,"tool":"fixnvpe","file":"a.dll","edits":[)" + edits + "]}");
+    check_memory(session, {"verify", "a.dll"});
+    CHECK(session.fixnvpe({"restore", "a.dll"}).exit_status == 2);
+}
+
 }  // namespace fixnvpe::test
