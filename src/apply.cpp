@@ -121,8 +121,8 @@ void edit_in_place(os::Claim& claim, const fs::path& path, const PeFile& seen, c
 }
 
 /// Writes the undo file whole and to the disk before the first edit.
-/// @return the undo file as it was written
-os::FileInfo write_undo(const fs::path& path, const PeFile& seen, const std::vector<Edit>& edits) {
+/// @return what it holds
+std::vector<std::uint8_t> write_undo(const fs::path& path, const PeFile& seen, const std::vector<Edit>& edits) {
     const UndoRecord record{to_utf8(path.filename()), seen.info.size, header_fingerprint(seen.window, seen.image), edits};
     const std::string text = to_json(record);
     if (text.size() > UNDO_FILE_MAX) {
@@ -132,23 +132,34 @@ os::FileInfo write_undo(const fs::path& path, const PeFile& seen, const std::vec
     }
     os::Claim claim(path);
     const os::File source = open_unchanged(path, seen);
-    claim.file().write_at(0, std::vector<std::uint8_t>(text.begin(), text.end()));
+    std::vector<std::uint8_t> bytes(text.begin(), text.end());
+    claim.file().write_at(0, bytes);
     os::copy_metadata(source, claim.file());
     claim.file().flush();
-    // While it is ours: once the claim is over, another fixnvpe may remove it, and nothing equals nothing.
-    const os::FileInfo written = claim.file().info();
     claim.rename_to(undo_path(path));
     os::sync_folder(path.parent_path());
-    return written;
+    return bytes;
+}
+
+/// The undo file must be there, as it was written: its times may change when Windows closes it.
+void must_hold(const fs::path& undo, const std::vector<std::uint8_t>& written) {
+    if (os::info_of(undo).type != os::FileType::regular) {
+        throw changed(undo);
+    }
+    std::vector<std::uint8_t> bytes(written.size() + 1);
+    bytes.resize(os::File::open_to_read(undo).read_at(0, bytes));
+    if (bytes != written) {
+        throw changed(undo);
+    }
 }
 
 void patch_with_undo(const fs::path& path, const PeFile& seen, const std::vector<std::uint8_t>& target,
                      const CopyProgress& progress) {
     const fs::path undo = undo_path(path);
-    const os::FileInfo written = write_undo(path, seen, header_difference(seen, target));
+    const std::vector<std::uint8_t> written = write_undo(path, seen, header_difference(seen, target));
     os::Claim claim(path);
-    // The claim was given up for a moment: another fixnvpe may have come in between.
-    must_be_unchanged(undo, written);
+    // The claim was given up for a moment: another fixnvpe may have come in between, and taken the undo file away.
+    must_hold(undo, written);
     try {
         edit_in_place(claim, path, seen, target, progress);
     } catch (...) {

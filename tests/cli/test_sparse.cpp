@@ -229,7 +229,7 @@ TEST_CASE("sparse: an undo file of 1 GiB is refused unread", "[posix]") {
         "  hint: it is not used; if the DLL must go back, install its package again\n";
     CHECK(session.fixnvpe({"restore", "a.dll"}).exit_status == 2);
     CHECK(session.fixnvpe({"restore", "a.dll"}).err == error);
-    CHECK(trace(session, {"verify", "a.dll"}, undo).bytes() == 0);
+    CHECK(reads_of(session, {"verify", "a.dll"}, undo).bytes() == 0);
     check_memory(session, {"verify", "a.dll"});
     CHECK(session.names() == "a.dll a.dll.fixnvpe-undo");
     CHECK((read_file(session / "a.dll") == dll));
