@@ -438,7 +438,8 @@ TEST_CASE("undo: a damaged or foreign undo file is refused, and nothing is writt
     REQUIRE(session.fixnvpe({"patch", "--backup", "undo", "a.dll"}).exit_status == 0);
     const auto undo = nlohmann::json::parse(read_file(session / "a.dll.fixnvpe-undo"));
     const std::string unused = "it is not used; if the DLL must go back, install its package again";
-    const auto check = [&](const std::string& text, const std::string& message, const std::string& hint) {
+    const auto check = [&](const std::string& text, const std::string& said, const std::string& hint) {
+        const std::string message = with_slashes(said);
         write_file(session / "a.dll.fixnvpe-undo", text);
         session.age();
         const Snapshot before = session.snapshot();

@@ -148,6 +148,7 @@ ProcessResult run_process(const ProcessRequest& request) {
                          request.folder.empty() ? nullptr : request.folder.c_str(), &startup, &process) == FALSE) {
         ProcessResult result;
         result.exit_status = NOT_STARTED;
+        result.err = "CreateProcessW: error " + std::to_string(::GetLastError());
         return result;
     }
     const Handle child(process.hProcess);
