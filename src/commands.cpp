@@ -299,8 +299,15 @@ void warn_of_shared_bases(std::vector<Outcome>& outcomes) {
     }
 }
 
-ExitStatus exit_status(const Result& result, bool interrupted) {
-    if (interrupted) {
+/// Did Ctrl-C leave anything undone?
+bool was_interrupted(const Result& result) {
+    const auto stopped = [](const Outcome& o) { return o.error && o.error->code() == ErrorCode::interrupted; };
+    return os::interrupted() && (result.not_begun > 0 || result.files.empty() ||
+                                 std::any_of(result.files.begin(), result.files.end(), stopped));
+}
+
+ExitStatus exit_status(const Result& result) {
+    if (was_interrupted(result)) {
         return ExitStatus::interrupted;
     }
     const auto failed = [](const Outcome& o) { return o.error.has_value(); };
@@ -314,7 +321,7 @@ ExitStatus exit_status(const Result& result, bool interrupted) {
 
 /// Works on all targets, as many at once as asked for; the results keep the targets' order.
 template <typename Item>
-std::vector<Outcome> work_on_all(const std::vector<Item>& targets, const Request& request, const Progress& progress) {
+void work_on_all(const std::vector<Item>& targets, const Request& request, const Progress& progress, Result& result) {
     std::vector<std::optional<Outcome>> slots(targets.size());
     std::atomic<std::size_t> next = 0;
     const auto work = [&] {
@@ -337,13 +344,13 @@ std::vector<Outcome> work_on_all(const std::vector<Item>& targets, const Request
         }
         work();
     }
-    std::vector<Outcome> outcomes;
     for (std::optional<Outcome>& slot : slots) {
         if (slot) {
-            outcomes.push_back(std::move(*slot));
+            result.files.push_back(std::move(*slot));
+        } else {
+            ++result.not_begun;
         }
     }
-    return outcomes;
 }
 
 /// What to work on where no target is named.
@@ -413,9 +420,9 @@ Result run(const Request& request, const Progress& progress) {
         // Whatever else is removed beside a DLL takes a leftover temporary along: it has its turn first.
         std::stable_partition(targets.own_files.begin(), targets.own_files.end(),
                               [](const OwnFile& own) { return own.kind == OwnFileKind::temporary; });
-        result.files = work_on_all(targets.own_files, request, progress);
+        work_on_all(targets.own_files, request, progress, result);
     } else {
-        result.files = work_on_all(targets.files, request, progress);
+        work_on_all(targets.files, request, progress, result);
         for (const OwnFile& own : targets.own_files) {
             if (own.orphan && own.kind == OwnFileKind::backup) {
                 result.orphans.push_back(own.path);
@@ -425,7 +432,7 @@ Result run(const Request& request, const Progress& progress) {
             warn_of_shared_bases(result.files);
         }
     }
-    result.exit_status = exit_status(result, os::interrupted());
+    result.exit_status = exit_status(result);
     return result;
 }
 

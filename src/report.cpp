@@ -594,6 +594,11 @@ std::vector<Message> report_messages(const Result& result, const ReportStyle& st
     for (const Error& problem : result.problems) {
         messages.push_back({Message::Level::error, describe(problem)});
     }
+    if (result.exit_status == ExitStatus::interrupted) {
+        messages.push_back({Message::Level::error, fmt::format("interrupted: {} not begun, and what was done stays done\n"
+                                                               "  hint: run it again for the rest",
+                                                               plural(result.not_begun, "file"))});
+    }
     return messages;
 }
 

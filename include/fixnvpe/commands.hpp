@@ -82,6 +82,7 @@ struct Result {
     std::vector<Error> problems;       ///< targets that match nothing, folders that can't be read
     std::vector<std::filesystem::path> orphans;  ///< backups whose DLL is gone
     std::vector<std::string> passed_over;        ///< names that are no files, with the reason
+    std::size_t not_begun = 0;                   ///< files that Ctrl-C came before
     ExitStatus exit_status = ExitStatus::ok;
 };
 
@@ -89,7 +90,7 @@ struct Result {
 using Progress = std::function<void(const std::filesystem::path& path, std::uint64_t done, std::uint64_t total)>;
 
 /// Carries out a request. A file's failure is its outcome, and the others are worked on all the same. After
-/// Ctrl-C the files not yet begun are not in the result.
+/// Ctrl-C the files not yet begun are not in the result, but counted.
 [[nodiscard]] Result run(const Request& request, const Progress& progress);
 
 }  // namespace fixnvpe

@@ -2,11 +2,12 @@
 
     faults.py MODE PROGRAM TESTDATA [--seed N] [--share PERCENT] [--seconds S]
 
-    kill     killed at each call: nothing is lost
-    error    each call fails in each way (or a share of them): nothing is lost or left
-    race     16 processes at once for some seconds: each file ends as one of the two
-    replace  another program puts another file in place while fixnvpe is about to write: that file is left alone
-    disk     a real full disk, a small one mounted for it: refused before anything is written, and when it fills midway
+    kill       killed at each call: nothing is lost
+    error      each call fails in each way (or a share of them): nothing is lost or left
+    interrupt  Ctrl-C at each call: what was begun is finished or undone, and nothing is left
+    race       16 processes at once for some seconds: each file ends as one of the two
+    replace    another program puts another file in place while fixnvpe is about to write: that file is left alone
+    disk       a real full disk, a small one mounted for it: refused before anything is written, and when it fills midway
 
 The calls are found by running each scenario once under strace; then it runs again for each of them, with the
 fault injected at exactly that one. Prints how many it tried, and fails if that is fewer than it listed.
@@ -255,6 +256,36 @@ def fail_everywhere(lab, judge, rng, share):
     judge.expect(tried > 0, "all", "errors were injected")
 
 
+def interrupt_everywhere(lab, judge):
+    listed = stopped = 0
+    for title, (prepare, arguments) in SCENARIOS.items():
+        for name, which in changing_calls(lab, prepare, arguments):
+            listed += 1
+            where = f"{title}, Ctrl-C at {name} #{which}"
+            with tempfile.TemporaryDirectory() as top:
+                folder = pathlib.Path(top) / "w"
+                folder.mkdir()
+                prepare(lab, folder)
+                (folder / "z.dll").write_bytes(lab.original)
+                before = files_of(folder)
+                ended = lab.run(folder, [*arguments, "z.dll"] if arguments[0] == "patch" else arguments,
+                                ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={name}", "-e",
+                                 f"inject={name}:signal=SIGINT:when={which}"])
+                files = judge.nothing_is_lost(where, folder, arguments)
+                judge.expect(ended.returncode in (0, 130), where,
+                             f"exit status 130, or 0 if all was done: {ended.returncode}: {ended.stderr}")
+                judge.no_temporary(where, folder)
+                if arguments[0] != "clean":
+                    judge.expect(files["a.dll"] in (before["a.dll"], lab.original, lab.patched), where, "no mix is left")
+                judge.expect(files["z.dll"] in (lab.original, lab.patched), where, "nor of the other file")
+                if ended.returncode == 130:
+                    stopped += 1
+                    judge.expect(re.search(r"interrupted: [0-9]+ files? not begun", ended.stderr), where,
+                                 f"it says so: {ended.stderr}")
+    print(f"{listed} times Ctrl-C, {stopped} of them before all was done")
+    judge.expect(stopped > 0, "all", "some runs were stopped")
+
+
 def race(lab, judge, seed, seconds):
     """16 processes patch and restore the same three files, in all modes, for some seconds."""
     names = ["a.dll", "b.dll", "c.dll"]
@@ -311,7 +342,7 @@ def replace_before_writing(lab, judge):
             (folder / "upgrade").write_bytes(lab.other_build)
             before = files_of(folder)
             held = subprocess.Popen(
-                ["strace", "-f", "-qq", "-e", "trace=openat", "-e", f"inject=openat:delay_enter=2000000:when={which}",
+                ["strace", "-f", "-qq", "-e", "trace=openat", "-e", f"inject=openat:delay_enter=1000000:when={which}",
                  str(lab.program), *arguments], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
             seen = 0
             for line in held.stderr:  # strace writes each call when it is over
@@ -361,7 +392,7 @@ def full_disk(lab, judge):
             small = big[: 3 << 20]
             (folder / "a.dll").write_bytes(small)
             held = subprocess.Popen(
-                ["strace", "-f", "-qq", "-e", "trace=ftruncate", "-e", "inject=ftruncate:delay_exit=2000000",
+                ["strace", "-f", "-qq", "-e", "trace=ftruncate", "-e", "inject=ftruncate:delay_exit=1000000",
                  str(lab.program), "patch", "a.dll"], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
             while not (folder / "a.dll.fixnvpe-tmp").exists() or (folder / "a.dll.fixnvpe-tmp").stat().st_size == 0:
                 assert held.poll() is None, held.stderr.read()
@@ -393,7 +424,7 @@ def full_disk(lab, judge):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("mode", choices=["kill", "error", "race", "replace", "disk"])
+    parser.add_argument("mode", choices=["kill", "error", "interrupt", "race", "replace", "disk"])
     parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("testdata", type=pathlib.Path)
     parser.add_argument("--seed", type=int, default=1)
@@ -407,6 +438,8 @@ def main():
     judge = Judge(lab)
     if options.mode == "kill":
         kill_everywhere(lab, judge)
+    elif options.mode == "interrupt":
+        interrupt_everywhere(lab, judge)
     elif options.mode == "race":
         race(lab, judge, options.seed, options.seconds)
     elif options.mode == "replace":
