@@ -213,6 +213,11 @@ def kill_everywhere(lab, judge):
     judge.expect(tried == listed, "all", "each kill point was tried")
 
 
+def with_another(arguments):
+    """The same for two files, one after the other: strace counts the calls of each thread apart."""
+    return [*arguments, "-j", "1", "z.dll"] if arguments[0] == "patch" else arguments
+
+
 def fail_everywhere(lab, judge, rng, share):
     listed = tried = handled = 0
     for title, (prepare, arguments) in SCENARIOS.items():
@@ -229,7 +234,7 @@ def fail_everywhere(lab, judge, rng, share):
                     prepare(lab, folder)
                     (folder / "z.dll").write_bytes(lab.original)  # another file of the same run
                     before = files_of(folder)
-                    failed = lab.run(folder, [*arguments, "z.dll"] if arguments[0] == "patch" else arguments,
+                    failed = lab.run(folder, with_another(arguments),
                                      ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={name}", "-e",
                                       f"inject={name}:error={error}:when={which}"])
                     judge.nothing_is_lost(where, folder, arguments)
@@ -268,7 +273,7 @@ def interrupt_everywhere(lab, judge):
                 prepare(lab, folder)
                 (folder / "z.dll").write_bytes(lab.original)
                 before = files_of(folder)
-                ended = lab.run(folder, [*arguments, "z.dll"] if arguments[0] == "patch" else arguments,
+                ended = lab.run(folder, with_another(arguments),
                                 ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={name}", "-e",
                                  f"inject={name}:signal=SIGINT:when={which}"])
                 files = judge.nothing_is_lost(where, folder, arguments)
