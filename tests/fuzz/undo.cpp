@@ -80,6 +80,8 @@ void check(const UndoRecord& record, std::string_view name, const Headers& heade
         const std::uint32_t bits = changeable(image, edit);
         expect(bits != 0, "an edit is of a field that a plan changes");
         expect(((edit.before ^ edit.after) & ~bits) == 0, "an edit changes the bits that a plan changes");
+        const std::uint32_t current = value_at(window, edit);
+        expect(current == edit.before || current == edit.after, "nobody else changed the field meanwhile");
         expect(value_at(original, edit) == edit.before, "restore writes what the undo file says");
         expect(value_at(edited, edit) == edit.after, "patch finishes what the undo file says");
         for (std::uint32_t i = 0; i < edit.width; ++i) {
