@@ -25,7 +25,9 @@ namespace {
 /// the MS-DOS stub with them; a real file's headers are otherwise byte for byte what they were. Headers
 /// that begin inside the MS-DOS header, which Windows allows, are moved behind it: they share bytes with
 /// e_lfanew, which may not be blanked.
-std::vector<std::uint8_t> headers_without_pointers(ByteView window, const PeLayout& layout) {
+/// @param first the first of the `count` sections that are in the copy
+std::vector<std::uint8_t> headers_without_pointers(ByteView window, const PeLayout& layout, std::size_t first,
+                                                   std::size_t count) {
     const auto at = [&](std::size_t offset) { return window.begin() + static_cast<std::ptrdiff_t>(offset); };
     const std::size_t nt_headers = std::max(layout.nt_headers, size_of::DosHeader);
 
@@ -34,15 +36,17 @@ std::vector<std::uint8_t> headers_without_pointers(ByteView window, const PeLayo
     copy.insert(copy.end(), at(layout.nt_headers), at(layout.data_directories));
     copy.resize(copy.size() + IMAGE_NUMBEROF_DIRECTORY_ENTRIES * size_of::DataDirectory);
     const std::size_t section_table = copy.size();
-    copy.insert(copy.end(), at(layout.section_table), at(layout.end()));
+    const std::size_t from = layout.section_table + first * size_of::SectionHeader;
+    copy.insert(copy.end(), at(from), at(from + count * size_of::SectionHeader));
 
     const ByteSpan bytes(copy);
     store_le(bytes, offset::e_lfanew, sizeof(std::uint32_t), nt_headers);
+    store_le(bytes, nt_headers + offset::NumberOfSections, sizeof(std::uint16_t), count);
     store_le(bytes, nt_headers + offset::PointerToSymbolTable, sizeof(std::uint32_t), 0);
     store_le(bytes, nt_headers + offset::NumberOfSymbols, sizeof(std::uint32_t), 0);
     store_le(bytes, nt_headers + offset::SizeOfOptionalHeader, sizeof(std::uint16_t),
              section_table - nt_headers - size_of::NtSignatureAndFileHeader);
-    for (std::size_t i = 0; i < layout.number_of_sections; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
         store_le(bytes, section_table + i * size_of::SectionHeader + offset::PointerToRawData, sizeof(std::uint32_t),
                  copy.size());
     }
@@ -90,29 +94,32 @@ void must_agree(const Section& ours, const LIEF::PE::Section& theirs) {
 }  // namespace
 
 PeImage read_pe_lief(ByteView window, std::uint64_t file_size) {
+    constexpr std::size_t sections_at_once = 1000;  // LIEF 1.0 passes over those behind
     PeImage image = read_pe_raw(window, file_size);
-    const auto binary = parse(headers_without_pointers(window, image.layout));
-    if (!binary) {
-        throw Error(ErrorCode::malformed, "read headers: LIEF cannot read them");
-    }
-    const auto& file_header = binary->header();
-    const auto& optional_header = binary->optional_header();
-    must_agree("Machine", image.machine, file_header.machine());
-    must_agree("TimeDateStamp", image.time_date_stamp, file_header.time_date_stamp());
-    must_agree("NumberOfSections", image.layout.number_of_sections, file_header.numberof_sections());
-    must_agree("ImageBase", image.image_base, optional_header.imagebase());
-    must_agree("SectionAlignment", image.section_alignment, optional_header.section_alignment());
-    must_agree("CheckSum", image.check_sum, optional_header.checksum());
-    must_agree("DllCharacteristics", image.dll_characteristics, optional_header.dll_characteristics());
-    must_agree("NumberOfRvaAndSizes", image.layout.number_of_rva_and_sizes, optional_header.numberof_rva_and_size());
+    std::size_t first = 0;
+    do {
+        const std::size_t count = std::min(image.sections.size() - first, sections_at_once);
+        const auto binary = parse(headers_without_pointers(window, image.layout, first, count));
+        if (!binary) {
+            throw Error(ErrorCode::malformed, "read headers: LIEF cannot read them");
+        }
+        const auto& file_header = binary->header();
+        const auto& optional_header = binary->optional_header();
+        must_agree("Machine", image.machine, file_header.machine());
+        must_agree("TimeDateStamp", image.time_date_stamp, file_header.time_date_stamp());
+        must_agree("ImageBase", image.image_base, optional_header.imagebase());
+        must_agree("SectionAlignment", image.section_alignment, optional_header.section_alignment());
+        must_agree("CheckSum", image.check_sum, optional_header.checksum());
+        must_agree("DllCharacteristics", image.dll_characteristics, optional_header.dll_characteristics());
+        must_agree("NumberOfRvaAndSizes", image.layout.number_of_rva_and_sizes, optional_header.numberof_rva_and_size());
 
-    // A result is not yet a parsed file: LIEF drops sections silently.
-    const auto& sections = binary->sections();
-    must_agree("the number of sections read", image.sections.size(), sections.size());
-    auto ours = image.sections.begin();
-    for (const auto& theirs : sections) {
-        must_agree(*ours++, theirs);
-    }
+        // A result is not yet a parsed file: LIEF drops sections silently.
+        const auto& sections = binary->sections();
+        must_agree("the number of sections read", count, sections.size());
+        for (const auto& theirs : sections) {
+            must_agree(image.sections[first++], theirs);
+        }
+    } while (first < image.sections.size());
     return image;
 }
 
