@@ -15,6 +15,7 @@ fault injected at exactly that one. Prints how many it tried, and fails if that 
 
 import argparse
 import concurrent.futures
+import contextlib
 import os
 import pathlib
 import random
@@ -106,13 +107,26 @@ SCENARIOS = {
 }
 
 
-def changing_calls(lab, prepare, arguments):
-    """[(name, which one of that name in the whole run)]"""
+@contextlib.contextmanager
+def prepared(lab, prepare):
+    """A folder in the state that a scenario begins with; what is put beside it goes with it."""
     with tempfile.TemporaryDirectory() as top:
         folder = pathlib.Path(top) / "w"
         folder.mkdir()
         prepare(lab, folder)
-        log = pathlib.Path(top) / "log"
+        yield folder
+
+
+def run_with_fault(lab, folder, arguments, name, which, fault):
+    """Runs the program with a fault of strace's at the `which`-th call of that name."""
+    return lab.run(folder, arguments, ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={name}", "-e",
+                                       f"inject={name}:{fault}:when={which}"])
+
+
+def changing_calls(lab, prepare, arguments):
+    """[(name, which one of that name in the whole run)]"""
+    with prepared(lab, prepare) as folder:
+        log = folder.parent / "log"
         traced = lab.run(folder, arguments, ["strace", "-f", "-qq", "-o", str(log), "-e",
                                              "trace=" + ",".join(CHANGING_CALLS)])
         assert traced.returncode == 0, f"{arguments}: {traced.stderr}"
@@ -192,19 +206,15 @@ def kill_everywhere(lab, judge):
         listed += len(calls)
         for name, which in calls:
             where = f"{title}, killed at {name} #{which}"
-            with tempfile.TemporaryDirectory() as top:
-                folder = pathlib.Path(top) / "w"
-                folder.mkdir()
-                prepare(lab, folder)
-                killed = lab.run(folder, arguments, ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={name}",
-                                                     "-e", f"inject={name}:signal=SIGKILL:when={which}"])
+            with prepared(lab, prepare) as folder:
+                killed = run_with_fault(lab, folder, arguments, name, which, "signal=SIGKILL")
                 if killed.returncode not in (-9, 137):
                     judge.expect(False, where, f"it is killed: exit status {killed.returncode}")
                     continue
                 tried += 1
                 files = judge.nothing_is_lost(where, folder, arguments)
                 judge.verify_only_looks(where, folder, files)
-                copy = pathlib.Path(top) / "copy"
+                copy = folder.parent / "copy"
                 shutil.copytree(folder, copy, symlinks=True)
                 judge.patch_finishes(where, folder, arguments)
                 judge.restore_finishes(where, copy, arguments)
@@ -228,15 +238,10 @@ def fail_everywhere(lab, judge, rng, share):
                     continue
                 tried += 1
                 where = f"{title}, {error} at {name} #{which}"
-                with tempfile.TemporaryDirectory() as top:
-                    folder = pathlib.Path(top) / "w"
-                    folder.mkdir()
-                    prepare(lab, folder)
+                with prepared(lab, prepare) as folder:
                     (folder / "z.dll").write_bytes(lab.original)  # another file of the same run
                     before = files_of(folder)
-                    failed = lab.run(folder, with_another(arguments),
-                                     ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={name}", "-e",
-                                      f"inject={name}:error={error}:when={which}"])
+                    failed = run_with_fault(lab, folder, with_another(arguments), name, which, f"error={error}")
                     judge.nothing_is_lost(where, folder, arguments)
                     if name != "unlink":  # what can't be removed stays, until the next patch
                         judge.no_temporary(where, folder)
@@ -267,15 +272,10 @@ def interrupt_everywhere(lab, judge):
         for name, which in changing_calls(lab, prepare, arguments):
             listed += 1
             where = f"{title}, Ctrl-C at {name} #{which}"
-            with tempfile.TemporaryDirectory() as top:
-                folder = pathlib.Path(top) / "w"
-                folder.mkdir()
-                prepare(lab, folder)
+            with prepared(lab, prepare) as folder:
                 (folder / "z.dll").write_bytes(lab.original)
                 before = files_of(folder)
-                ended = lab.run(folder, with_another(arguments),
-                                ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={name}", "-e",
-                                 f"inject={name}:signal=SIGINT:when={which}"])
+                ended = run_with_fault(lab, folder, with_another(arguments), name, which, "signal=SIGINT")
                 files = judge.nothing_is_lost(where, folder, arguments)
                 judge.expect(ended.returncode in (0, 130), where,
                              f"exit status 130, or 0 if all was done: {ended.returncode}: {ended.stderr}")
@@ -340,10 +340,7 @@ def replace_before_writing(lab, judge):
     for title in REPLACED:
         prepare, arguments = SCENARIOS[title]
         which = next(n for name, n in changing_calls(lab, prepare, arguments) if name == "openat")
-        with tempfile.TemporaryDirectory() as top:
-            folder = pathlib.Path(top) / "w"
-            folder.mkdir()
-            prepare(lab, folder)
+        with prepared(lab, prepare) as folder:
             (folder / "upgrade").write_bytes(lab.other_build)
             before = files_of(folder)
             held = subprocess.Popen(
