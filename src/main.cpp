@@ -1,11 +1,11 @@
 #include <exception>
 
-#include "fixnvpe/cli.hpp"
-#include "fixnvpe/commands.hpp"
-#include "fixnvpe/error.hpp"
-#include "fixnvpe/log.hpp"
+#include "fixnvpe/ui/cli.hpp"
+#include "fixnvpe/commands/run.hpp"
+#include "fixnvpe/base/error.hpp"
+#include "fixnvpe/ui/log.hpp"
 #include "fixnvpe/os/process.hpp"
-#include "fixnvpe/report.hpp"
+#include "fixnvpe/ui/report.hpp"
 
 int main(int argc, char* argv[]) {
     using namespace fixnvpe;

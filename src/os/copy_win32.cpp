@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fixnvpe/os/file.hpp"
-#include "fixnvpe/text.hpp"
+#include "fixnvpe/base/text.hpp"
 #include "win32.hpp"
 
 #include <winioctl.h>

@@ -25,7 +25,7 @@
 #include <linux/fs.h>
 #endif
 
-#include "fixnvpe/text.hpp"
+#include "fixnvpe/base/text.hpp"
 
 namespace fixnvpe::os {
 namespace {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "fixnvpe/text.hpp"
+#include "fixnvpe/base/text.hpp"
 
 namespace fixnvpe::os::win32 {
 namespace {

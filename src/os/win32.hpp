@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-#include "fixnvpe/error.hpp"
+#include "fixnvpe/base/error.hpp"
 
 namespace fixnvpe::os::win32 {
 

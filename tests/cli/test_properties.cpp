@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fixnvpe/commands.hpp"
+#include "fixnvpe/commands/run.hpp"
 #include "fixnvpe/os/process.hpp"
 #include "support/catch.hpp"
 #include "support/print_session.hpp"

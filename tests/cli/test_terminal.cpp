@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fixnvpe/text.hpp"
+#include "fixnvpe/base/text.hpp"
 #include "support/catch.hpp"
 #include "support/session.hpp"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "fixnvpe/bytes.hpp"
+#include "fixnvpe/base/bytes.hpp"
 #include "support/headers.hpp"
 
 /// A fuzz target: each .cpp beside this file has one. libFuzzer calls it, or replay.cpp.

@@ -1,13 +1,13 @@
 // Input: a pattern, a NUL, and a path. Our matcher says what one says that tries everything.
 
-#include "fixnvpe/glob.hpp"
+#include "fixnvpe/find/glob.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "fixnvpe/text.hpp"
+#include "fixnvpe/base/text.hpp"
 #include "fuzz.hpp"
 
 namespace fixnvpe::test {

@@ -1,14 +1,14 @@
 // Input: a file's size and its headers. What patch would do, carried out on the bytes in memory and taken back.
 
-#include "fixnvpe/plan.hpp"
+#include "fixnvpe/patch/plan.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <vector>
 
-#include "fixnvpe/commit_charge.hpp"
-#include "fixnvpe/pe_reader.hpp"
-#include "fixnvpe/status.hpp"
+#include "fixnvpe/pe/commit_charge.hpp"
+#include "fixnvpe/pe/reader.hpp"
+#include "fixnvpe/patch/status.hpp"
 #include "fuzz.hpp"
 
 namespace fixnvpe::test {

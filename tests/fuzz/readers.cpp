@@ -1,6 +1,6 @@
 // Input: a file's size and its headers. The reader that ships (LIEF, where it is in) and our own give equal answers.
 
-#include "fixnvpe/pe_reader.hpp"
+#include "fixnvpe/pe/reader.hpp"
 #include "fuzz.hpp"
 
 namespace fixnvpe::test {

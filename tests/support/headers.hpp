@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "fixnvpe/error.hpp"
-#include "fixnvpe/pe_image.hpp"
+#include "fixnvpe/base/error.hpp"
+#include "fixnvpe/pe/image.hpp"
 #include "support/pe_builder.hpp"
 
 namespace fixnvpe::test {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "fixnvpe/bytes.hpp"
+#include "fixnvpe/base/bytes.hpp"
 
 namespace fixnvpe::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "fixnvpe/bytes.hpp"
+#include "fixnvpe/base/bytes.hpp"
 
 namespace fixnvpe::test {
 namespace {

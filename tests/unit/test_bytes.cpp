@@ -1,4 +1,4 @@
-#include "fixnvpe/bytes.hpp"
+#include "fixnvpe/base/bytes.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,9 +1,9 @@
-#include "fixnvpe/checksum.hpp"
+#include "fixnvpe/pe/checksum.hpp"
 
 #include <algorithm>
 
-#include "fixnvpe/pe_reader.hpp"
-#include "fixnvpe/plan.hpp"
+#include "fixnvpe/pe/reader.hpp"
+#include "fixnvpe/patch/plan.hpp"
 #include "support/catch.hpp"
 #include "support/headers.hpp"
 #include "support/pe_builder.hpp"

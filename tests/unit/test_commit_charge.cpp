@@ -1,6 +1,6 @@
-#include "fixnvpe/commit_charge.hpp"
+#include "fixnvpe/pe/commit_charge.hpp"
 
-#include "fixnvpe/pe_reader.hpp"
+#include "fixnvpe/pe/reader.hpp"
 #include "support/catch.hpp"
 #include "support/pe_builder.hpp"
 #include "support/shapes.hpp"

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "fixnvpe/pe_layout.hpp"
-#include "fixnvpe/pe_reader.hpp"
-#include "fixnvpe/status.hpp"
+#include "fixnvpe/pe/headers.hpp"
+#include "fixnvpe/pe/reader.hpp"
+#include "fixnvpe/patch/status.hpp"
 #include "support/catch.hpp"
 #include "support/headers.hpp"
 #include "support/print.hpp"

@@ -1,4 +1,4 @@
-#include "fixnvpe/glob.hpp"
+#include "fixnvpe/find/glob.hpp"
 
 #include <cwctype>
 #include <random>

@@ -1,5 +1,5 @@
-// The layers of the design, held against every #include of include/ and src/: a file uses what is above it or beside
-// it, and the system and each library are let in at one door.
+// The rooms of the design, held against every #include of include/ and src/: a file uses what is in its own room or in
+// those above it, and the system and each library are let in at one door.
 
 #include <algorithm>
 #include <filesystem>
@@ -19,25 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The layers from the top, and their modules: a header's name, and that of the .cpp files that begin with it.
-const std::vector<std::vector<std::string>> LAYERS{
-    {"error", "bytes", "text"},
-    {"pe_layout", "pe_image", "pe_reader"},
-    {"checksum", "commit_charge", "status", "plan", "relocations"},
-    {"os/file", "os/process", "os/copy", "os/win32", "win32", "pe_file", "undo_file", "backup", "apply", "glob", "own_files", "targets", "python_env"},
-    {"commands", "clean", "report", "progress"},
-    {"completion", "cli", "log", "main"},
-};
-
-/// 1 for the top; nothing for a module of no layer.
-std::optional<std::size_t> layer_of(const std::string& module) {
-    for (std::size_t i = 0; i < LAYERS.size(); ++i) {
-        if (std::count(LAYERS[i].begin(), LAYERS[i].end(), module) != 0) {
-            return i + 1;
-        }
-    }
-    return std::nullopt;
-}
+/// The rooms from the top: a file uses those before its own, and its own. Folders of src and of include/fixnvpe.
+const std::vector<std::string> ROOMS{"base", "pe", "os", "patch", "find", "commands", "ui"};
 
 /// Where a library may be included: a prefix of the header's name, and the files.
 struct Door {
@@ -46,10 +29,10 @@ struct Door {
 };
 const std::vector<Door>& doors() {
     static const std::vector<Door> doors{
-        {"LIEF/", {"src/pe_reader_lief.cpp"}},
-        {"CLI/", {"src/cli.cpp"}},
-        {"spdlog/", {"src/log.cpp"}},
-        {"nlohmann/", {"src/report.cpp", "src/undo_file.cpp"}},
+        {"LIEF/", {"src/pe/reader_lief.cpp"}},
+        {"CLI/", {"src/ui/cli.cpp"}},
+        {"spdlog/", {"src/ui/log.cpp"}},
+        {"nlohmann/", {"src/ui/report.cpp", "src/patch/undo_file.cpp"}},
     };
     return doors;
 }
@@ -115,41 +98,40 @@ std::vector<std::string> source_files() {
     return files;
 }
 
-/// "src/os/file_posix.cpp" is of os/file's layer; nothing if no module is named so.
-std::optional<std::size_t> layer_of_file(const std::string& file) {
-    std::string name = file;
-    for (const std::string prefix : {"include/fixnvpe/", "src/", "fixnvpe/"}) {
-        if (name.rfind(prefix, 0) == 0) {
-            name = name.substr(prefix.size());
+/// The number of the room that a file lies in; nothing for a file in none. main.cpp stands below them all.
+std::optional<std::size_t> room_of(std::string_view file) {
+    for (const std::string_view root : {"include/fixnvpe/", "src/", "fixnvpe/"}) {
+        if (file.starts_with(root)) {
+            file.remove_prefix(root.size());
             break;
         }
     }
-    name = name.substr(0, name.rfind('.'));
-    for (;;) {
-        if (const auto layer = layer_of(name)) {
-            return layer;
-        }
-        const std::size_t cut = name.rfind('_');
-        if (cut == std::string::npos) {
-            return std::nullopt;
-        }
-        name = name.substr(0, cut);
+    if (file == "main.cpp") {
+        return ROOMS.size();
     }
+    const auto room = std::find(ROOMS.begin(), ROOMS.end(), file.substr(0, file.find('/')));
+    return room == ROOMS.end() ? std::nullopt
+                               : std::optional(static_cast<std::size_t>(room - ROOMS.begin()));
+}
+
+std::string name_of(std::size_t room) {
+    return room < ROOMS.size() ? ROOMS[room] : "main";
 }
 
 /// What is wrong with this include; empty if nothing is.
 std::string offence(const Include& include) {
     if (include.quoted || include.header.rfind("fixnvpe/", 0) == 0) {
-        const auto from = layer_of_file(include.from);
-        const auto to = layer_of_file(include.header);
+        const bool beside = include.header.find('/') == std::string::npos;  // "win32.hpp"
+        const auto from = room_of(include.from);
+        const auto to = beside ? from : room_of(include.header);
         if (!from) {
-            return "the file is in no layer: add it to the list in this test, where the design has its place";
+            return "the file lies in no room: the design says which there are";
         }
         if (!to) {
-            return "the header is in no layer";
+            return "the header lies in no room";
         }
         if (*to > *from) {
-            return "layer " + std::to_string(*from) + " includes layer " + std::to_string(*to);
+            return name_of(*from) + " includes " + name_of(*to);
         }
         return {};
     }
@@ -171,7 +153,7 @@ std::string describe_include(const Include& include) {
 
 }  // namespace
 
-TEST_CASE("layers: no file includes a lower layer, the system outside src/os, or a library outside its .cpp") {
+TEST_CASE("layers: no file includes a lower room, the system outside src/os, or a library outside its .cpp") {
     const std::vector<std::string> files = source_files();
     REQUIRE(files.size() > 15);
     std::size_t checked = 0;
@@ -190,24 +172,27 @@ TEST_CASE("layers: no file includes a lower layer, the system outside src/os, or
 }
 
 TEST_CASE("layers: this test sees what it should see") {
-    CHECK(offence({"src/plan.cpp", 1, "fixnvpe/os/file.hpp", true}) == "layer 3 includes layer 4");
-    CHECK(offence({"include/fixnvpe/bytes.hpp", 1, "fixnvpe/pe_image.hpp", true}) == "layer 1 includes layer 2");
-    CHECK(offence({"src/os/file_posix.cpp", 1, "fixnvpe/report.hpp", true}) == "layer 4 includes layer 5");
-    CHECK(offence({"src/new_thing.cpp", 1, "fixnvpe/error.hpp", true}) ==
-          "the file is in no layer: add it to the list in this test, where the design has its place");
-    CHECK(offence({"src/apply.cpp", 1, "windows.h", false}) == "a header of the system outside src/os");
-    CHECK(offence({"src/apply.cpp", 1, "sys/stat.h", false}) == "a header of the system outside src/os");
-    CHECK(offence({"src/status.cpp", 1, "LIEF/PE.hpp", false}) == "this library has its own .cpp file");
+    CHECK(offence({"src/pe/checksum.cpp", 1, "fixnvpe/os/file.hpp", true}) == "pe includes os");
+    CHECK(offence({"include/fixnvpe/base/bytes.hpp", 1, "fixnvpe/pe/image.hpp", true}) == "base includes pe");
+    CHECK(offence({"src/os/file_posix.cpp", 1, "fixnvpe/ui/report.hpp", true}) == "os includes ui");
+    CHECK(offence({"src/patch/new.cpp", 1, "fixnvpe/find/glob.hpp", true}) == "patch includes find");
+    CHECK(offence({"src/new_thing.cpp", 1, "fixnvpe/base/error.hpp", true}) ==
+          "the file lies in no room: the design says which there are");
+    CHECK(offence({"src/ui/cli.cpp", 1, "fixnvpe/error.hpp", true}) == "the header lies in no room");
+    CHECK(offence({"src/patch/apply.cpp", 1, "windows.h", false}) == "a header of the system outside src/os");
+    CHECK(offence({"src/patch/apply.cpp", 1, "sys/stat.h", false}) == "a header of the system outside src/os");
+    CHECK(offence({"src/patch/status.cpp", 1, "LIEF/PE.hpp", false}) == "this library has its own .cpp file");
     CHECK(offence({"src/main.cpp", 1, "CLI/CLI.hpp", false}) == "this library has its own .cpp file");
-    CHECK(offence({"include/fixnvpe/report.hpp", 1, "nlohmann/json.hpp", false}) ==
+    CHECK(offence({"include/fixnvpe/ui/report.hpp", 1, "nlohmann/json.hpp", false}) ==
           "this library has its own .cpp file");
 
     CHECK(offence({"src/os/file_posix.cpp", 1, "sys/stat.h", false}).empty());
     CHECK(offence({"src/os/file_win32.cpp", 1, "windows.h", false}).empty());
-    CHECK(offence({"src/pe_reader_lief.cpp", 1, "LIEF/version.h", false}).empty());
-    CHECK(offence({"src/plan.cpp", 1, "fixnvpe/checksum.hpp", true}).empty());
-    CHECK(offence({"src/apply.cpp", 1, "fixnvpe/backup.hpp", true}).empty());
-    CHECK(offence({"src/plan.cpp", 1, "algorithm", false}).empty());
+    CHECK(offence({"src/os/file_win32.cpp", 1, "win32.hpp", true}).empty());
+    CHECK(offence({"src/pe/reader_lief.cpp", 1, "LIEF/version.h", false}).empty());
+    CHECK(offence({"src/patch/plan.cpp", 1, "fixnvpe/pe/checksum.hpp", true}).empty());
+    CHECK(offence({"src/main.cpp", 1, "fixnvpe/ui/cli.hpp", true}).empty());
+    CHECK(offence({"src/patch/plan.cpp", 1, "algorithm", false}).empty());
 
     std::istringstream text("  #  include <a/b.h> // why\n#include \"fixnvpe/c.hpp\"\n// #include <no>\nint x;\n");
     const std::vector<Include> found = includes_in("file", text);

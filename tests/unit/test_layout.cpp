@@ -1,11 +1,11 @@
 // Where the headers lie. The numbers are those of the "PE Format" specification, written out again.
 
-#include "fixnvpe/pe_layout.hpp"
+#include "fixnvpe/pe/headers.hpp"
 
 #include <string>
 
-#include "fixnvpe/pe_image.hpp"
-#include "fixnvpe/pe_reader.hpp"
+#include "fixnvpe/pe/image.hpp"
+#include "fixnvpe/pe/reader.hpp"
 #include "support/catch.hpp"
 #include "support/headers.hpp"
 #include "support/print.hpp"

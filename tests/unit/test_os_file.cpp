@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fixnvpe/os/process.hpp"
-#include "fixnvpe/text.hpp"
+#include "fixnvpe/base/text.hpp"
 #include "support/catch.hpp"
 #include "support/temp_folder.hpp"
 

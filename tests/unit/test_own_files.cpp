@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <string>
 
-#include "fixnvpe/own_files.hpp"
+#include "fixnvpe/patch/sidecars.hpp"
 #include "support/catch.hpp"
 
 namespace fixnvpe::test {

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "fixnvpe/pe_reader.hpp"
+#include "fixnvpe/pe/reader.hpp"
 #include "support/catch.hpp"
 
 namespace fixnvpe::test {

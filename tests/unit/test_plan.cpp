@@ -1,11 +1,11 @@
 // What is written, where, and that nothing else ever is.
 
-#include "fixnvpe/plan.hpp"
+#include "fixnvpe/patch/plan.hpp"
 
 #include <algorithm>
 
-#include "fixnvpe/commit_charge.hpp"
-#include "fixnvpe/pe_reader.hpp"
+#include "fixnvpe/pe/commit_charge.hpp"
+#include "fixnvpe/pe/reader.hpp"
 #include "support/catch.hpp"
 #include "support/headers.hpp"
 #include "support/print.hpp"

@@ -1,11 +1,11 @@
-#include "fixnvpe/python_env.hpp"
+#include "fixnvpe/find/python_env.hpp"
 
 #include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "fixnvpe/error.hpp"
+#include "fixnvpe/base/error.hpp"
 #include "support/catch.hpp"
 #include "support/temp_folder.hpp"
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "fixnvpe/pe_reader.hpp"
+#include "fixnvpe/pe/reader.hpp"
 #include "support/catch.hpp"
 #include "support/headers.hpp"
 #include "support/print.hpp"

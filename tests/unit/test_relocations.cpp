@@ -1,8 +1,8 @@
-#include "fixnvpe/relocations.hpp"
+#include "fixnvpe/pe/relocations.hpp"
 
 #include <vector>
 
-#include "fixnvpe/pe_reader.hpp"
+#include "fixnvpe/pe/reader.hpp"
 #include "support/catch.hpp"
 #include "support/headers.hpp"
 

@@ -1,11 +1,11 @@
 // Each row of the table of states, each refusal, each warning, under each policy.
 
-#include "fixnvpe/status.hpp"
+#include "fixnvpe/patch/status.hpp"
 
 #include <algorithm>
 #include <map>
 
-#include "fixnvpe/pe_reader.hpp"
+#include "fixnvpe/pe/reader.hpp"
 #include "support/catch.hpp"
 #include "support/headers.hpp"
 #include "support/print.hpp"

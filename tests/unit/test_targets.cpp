@@ -1,4 +1,4 @@
-#include "fixnvpe/targets.hpp"
+#include "fixnvpe/find/targets.hpp"
 
 #include <algorithm>
 #include <filesystem>

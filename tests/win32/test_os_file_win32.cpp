@@ -12,7 +12,7 @@
 #include <string>
 
 #include "fixnvpe/os/file.hpp"
-#include "fixnvpe/text.hpp"
+#include "fixnvpe/base/text.hpp"
 #include "support/catch.hpp"
 #include "support/temp_folder.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fixnvpe/bytes.hpp"
+#include "fixnvpe/base/bytes.hpp"
 
 /// The one door to the file system: src/os/file_posix.cpp and src/os/file_win32.cpp are the only places
 /// that call it. Every failure is an Error with the path, the step and the system's reason.

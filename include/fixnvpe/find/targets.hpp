@@ -1,0 +1,65 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fixnvpe/base/error.hpp"
+#include "fixnvpe/patch/sidecars.hpp"
+
+namespace fixnvpe {
+
+/// One DLL to work on.
+struct Target {
+    std::filesystem::path path;  ///< as the user's spelling leads to it; the file itself for a named link
+    bool named = false;          ///< it was named itself, and not only found in a folder or by a glob
+    bool link = false;           ///< a link to a regular file, found in a folder or by a glob: not to be written to
+    bool missing = false;        ///< not there, but its backup is: a crash between two renames
+};
+
+/// A file beside a target whose name says that it is ours. Only its content can show that it really is.
+struct OwnFile {
+    std::filesystem::path path;
+    std::filesystem::path dll;
+    OwnFileKind kind = OwnFileKind::backup;
+    bool orphan = false;  ///< the DLL is not there
+};
+
+/// A name that is not looked into, with the reason.
+struct Skipped {
+    std::filesystem::path path;
+    std::string_view reason;
+};
+
+/// What the targets on the command line lead to.
+struct Targets {
+    std::vector<Target> files;       ///< each name once, sorted by path
+    std::vector<OwnFile> own_files;  ///< each name once, sorted by path; which ones, see Want
+    std::vector<Skipped> skipped;    ///< links to folders, and what is no file though it is named like a DLL
+    std::vector<Error> problems;     ///< targets that lead nowhere, folders that can't be read; the rest is done
+};
+
+/// What the caller is after.
+enum class Want {
+    dlls,       ///< own_files: found orphans whose DLL is no target: it was removed, and must stay so
+    own_files,  ///< own_files: all that are found, or stand beside a named DLL; a target may match these alone
+};
+
+/// Finds the files that the targets stand for. A target is
+/// - a file;
+/// - a folder, walked to the bottom for *.dll, *.pyd and *.node, in any case;
+/// - a glob (glob.hpp): its leading part that exists as it is written is taken literally; a file that it
+///   matches is taken whatever its extension, and a folder that it matches is walked.
+///
+/// Links to folders are followed where they are named, and not where they are found. The names of our own
+/// files are passed over; to name one is an error. A file is known by its folder and its name, so however a
+/// target is spelled it is there once, while two hard links are two files.
+///
+/// A DLL that is not there is a target nevertheless (`missing`) if it was named and its NAME.bak is there, or
+/// if both NAME.bak and NAME.fixnvpe-tmp were found.
+/// After Ctrl-C it stops looking.
+/// @param texts as given on the command line: UTF-8 on Windows, bytes elsewhere
+[[nodiscard]] Targets find_targets(const std::vector<std::string>& texts, Want want = Want::dlls);
+
+}  // namespace fixnvpe

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fixnvpe/patch/plan.hpp"
+
+/// CheckSum of the optional header: the file's 16-bit words, without the field itself, added with
+/// end-around carry, plus the file's size in bytes (imagehlp's CheckSumMappedFile). The sum of words is
+/// arithmetic modulo 0xFFFF, so a change of some words is a change of the sum that needs no other byte.
+namespace fixnvpe {
+
+/// @param file_size bytes
+[[nodiscard]] CheckSumState check_sum_state(std::uint32_t check_sum, std::uint64_t file_size);
+
+/// The CheckSum after `edits`, from the changed numbers alone. Right if `check_sum` was.
+/// @param check_sum plausible for file_size
+/// @param file_size bytes
+/// @param edits     none of them CheckSum itself
+[[nodiscard]] std::uint32_t updated_check_sum(std::uint32_t check_sum, std::uint64_t file_size,
+                                              const std::vector<Edit>& edits);
+
+}  // namespace fixnvpe

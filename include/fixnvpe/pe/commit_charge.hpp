@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+#include "fixnvpe/pe/image.hpp"
+
+namespace fixnvpe {
+
+/// What a file costs of the commit limit in each process that maps it, in bytes.
+struct CommitCharge {
+    std::uint64_t now = 0;    ///< as the file is
+    std::uint64_t after = 0;  ///< with its .nv_fatb read-only
+    std::uint64_t saved = 0;  ///< now - after
+};
+
+/// Windows charges each writable section that is not shared in full, in whole pages, used or not.
+[[nodiscard]] CommitCharge commit_charge(const PeImage& image);
+
+}  // namespace fixnvpe

@@ -1,0 +1,356 @@
+#include "fixnvpe/find/python_env.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "fixnvpe/base/error.hpp"
+#include "fixnvpe/os/file.hpp"
+#include "fixnvpe/base/text.hpp"
+
+namespace fixnvpe {
+namespace {
+
+using std::filesystem::path;
+
+/// A portable Python that lies in the folder of the program it belongs to; ComfyUI spells it so.
+constexpr const char* PORTABLE = "python_embeded";
+
+std::string lower(std::string text) {
+    const auto to_lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
+    std::transform(text.begin(), text.end(), text.begin(), to_lower);
+    return text;
+}
+
+std::string lower_name(const path& p) {
+    return lower(to_utf8(p.filename()));
+}
+
+/// Looks through links. What can't be looked at is not there: another place may do.
+os::FileInfo info_behind(const path& p) {
+    try {
+        const os::FileInfo info = os::info_of(p);
+        return info.type == os::FileType::link ? os::info_of(os::canonical(p)) : info;
+    } catch (const Error&) {
+        return {};
+    }
+}
+
+bool is_folder(const path& p) {
+    return info_behind(p).type == os::FileType::folder;
+}
+
+/// The names in a folder; none if it can't be listed.
+std::vector<path> names_in(const path& folder) {
+    try {
+        std::vector<path> names;
+        std::vector<os::FolderEntry> entries = os::list_folder(folder);
+        names.reserve(entries.size());
+        for (os::FolderEntry& entry : entries) {
+            names.push_back(std::move(entry.name));
+        }
+        return names;
+    } catch (const Error&) {
+        return {};
+    }
+}
+
+/// 11 for python3.11, Python311, python311.dll and Python311-32; nothing for any other name.
+std::optional<unsigned> minor_version(const path& name) {
+    const std::string text = lower_name(name);
+    constexpr std::string_view prefix = "python3";
+    if (!text.starts_with(prefix)) {
+        return std::nullopt;
+    }
+    std::size_t i = prefix.size();
+    if (i < text.size() && text[i] == '.') {
+        ++i;
+    }
+    std::optional<unsigned> minor;
+    constexpr unsigned enough = 1000;
+    for (; i < text.size() && text[i] >= '0' && text[i] <= '9' && minor.value_or(0) < enough; ++i) {
+        minor = minor.value_or(0) * 10 + static_cast<unsigned>(text[i] - '0');
+    }
+    return minor;
+}
+
+/// The folders python3.X or Python3X in `parent`, the newest first; all of them if `minor` is not known.
+std::vector<path> python_folders(const path& parent, std::optional<unsigned> minor) {
+    std::vector<std::pair<unsigned, path>> found;
+    for (const path& name : names_in(parent)) {
+        const auto version = minor_version(name);
+        if (version && (!minor || version == minor)) {
+            found.emplace_back(*version, parent / name);
+        }
+    }
+    std::sort(found.rbegin(), found.rend());
+    std::vector<path> result;
+    result.reserve(found.size());
+    for (auto& [version, folder] : found) {
+        result.push_back(std::move(folder));
+    }
+    return result;
+}
+
+/// Adds a folder if it is there, and not yet in the list by another name: lib64 is often a link to lib.
+void add_folder(std::vector<path>& folders, const path& folder) {
+    const auto info = info_behind(folder);
+    const auto same = [&](const path& other) { return info_behind(other).identity == info.identity; };
+    if (info.type == os::FileType::folder && std::none_of(folders.begin(), folders.end(), same)) {
+        folders.push_back(folder);
+    }
+}
+
+/// The site-packages folders of a prefix, in any of the layouts that there are.
+std::vector<path> site_packages(const path& prefix, std::optional<unsigned> minor = {}) {
+    std::vector<path> result;
+    add_folder(result, prefix / "Lib" / "site-packages");
+    for (const path& python : python_folders(prefix / "local" / "lib", minor)) {
+        add_folder(result, python / "dist-packages");  // Debian's pip installs there
+    }
+    for (const char* lib : {"lib", "lib64"}) {
+        for (const path& python : python_folders(prefix / lib, minor)) {
+            add_folder(result, python / "site-packages");
+            add_folder(result, python / "dist-packages");
+        }
+    }
+    add_folder(result, prefix / "lib" / "python3" / "dist-packages");
+    return result;
+}
+
+std::optional<Torch> find_torch(const std::vector<path>& folders) {
+    for (const path& folder : folders) {
+        Torch torch;
+        torch.lib = folder / "torch" / "lib";
+        if (!is_folder(torch.lib)) {
+            continue;
+        }
+        for (const path& name : names_in(folder)) {
+            // torch-1.12.1+cu113.dist-info, or conda's torch-1.12.1-py3.9.egg-info
+            const std::string text = to_utf8(name);
+            constexpr std::string_view start = "torch-";
+            const std::string_view end = ".dist-info";
+            if (text.starts_with(start) && (text.ends_with(end) || text.ends_with(".egg-info"))) {
+                const std::string version = text.substr(start.size(), text.size() - start.size() - end.size());
+                torch.version = version.substr(0, version.find("-py"));
+            }
+        }
+        const std::vector<path> libraries = names_in(torch.lib);
+        torch.cuda = torch.version.find("+cpu") == std::string::npos &&
+                     std::any_of(libraries.begin(), libraries.end(), [](const path& name) {
+                         const std::string text = lower_name(name);
+                         return text.find("cuda") != std::string::npos &&
+                                (text.ends_with(".dll") || text.find(".so") != std::string::npos);
+                     });
+        return torch;
+    }
+    return std::nullopt;
+}
+
+class Search {
+public:
+    explicit Search(const EnvironmentQuery& query) : query_(query) {}
+
+    PythonEnvironment find() {
+        if (query_.env_option) {
+            return named_environment(*query_.env_option);
+        }
+        for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+            if (const auto value = query_.variable(name)) {
+                if (try_prefix(query_.current_folder / os::to_path(*value), name)) {
+                    return environment_;
+                }
+                environment_.passed_over.push_back(looked_at_.back());
+            } else {
+                looked_at_.push_back(fmt::format("{} is not set", name));
+            }
+        }
+        for (const char* name : {".venv", PORTABLE}) {
+            if (try_prefix(query_.current_folder / name, fmt::format("{} in the current folder", name))) {
+                return environment_;
+            }
+        }
+        if (try_path() || try_user_site()) {
+            return environment_;
+        }
+        throw Error(ErrorCode::no_match, "no Python environment found",
+                    fmt::format("looked at: {}; activate one, name it with --env DIR, or name the files: TARGET",
+                                fmt::join(looked_at_, ", ")));
+    }
+
+private:
+    PythonEnvironment named_environment(const path& folder) {
+        for (const path& prefix : {folder, folder / ".venv", folder / "venv", folder / PORTABLE}) {
+            if (try_prefix(prefix, "--env")) {
+                return environment_;
+            }
+        }
+        throw Error(
+            ErrorCode::no_match,
+            is_folder(folder) ? "no Python environment: it has no site-packages folder" : "there is no such folder",
+            "--env takes the folder that holds python.exe, Scripts or bin")
+            .at(folder);
+    }
+
+    /// @return whether there is an environment; it is the result then
+    bool try_prefix(const path& prefix, const std::string& chosen_by, std::vector<path> folders = {},
+                    std::optional<unsigned> minor = {}) {
+        for (const path& folder : site_packages(prefix, minor)) {
+            add_folder(folders, folder);
+        }
+        if (folders.empty()) {
+            const bool there = is_folder(prefix);
+            looked_at_.push_back(fmt::format("{} ({}) {}", printable_path(prefix), chosen_by,
+                                             there ? "has no site-packages" : "is not there"));
+            return false;
+        }
+        if (is_folder(prefix / "conda-meta")) {
+            add_folder(folders, prefix / "Library" / "bin");
+        }
+        environment_.prefix = prefix;
+        environment_.chosen_by = chosen_by;
+        environment_.torch = find_torch(folders);
+        environment_.folders = std::move(folders);
+        return true;
+    }
+
+    bool try_path() {
+        const std::string value = query_.variable("PATH").value_or("");
+        std::string_view rest = value;
+        while (!rest.empty()) {
+            const std::size_t end = std::min(rest.find(query_.windows ? ';' : ':'), rest.size());
+            std::string entry(rest.substr(0, end));
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+            if (query_.windows) {
+                std::erase(entry, '"');
+            }
+            for (const char* name : {"python", "python3"}) {
+                const path executable =
+                    query_.current_folder / os::to_path(entry) / (query_.windows ? std::string(name) + ".exe" : name);
+                if (!entry.empty() && try_executable(executable)) {
+                    return true;
+                }
+            }
+        }
+        looked_at_.emplace_back("no Python on PATH");
+        return false;
+    }
+
+    bool try_executable(const path& executable) {
+        const os::FileInfo info = info_behind(executable);
+        if (info.type == os::FileType::missing || info.type == os::FileType::folder) {
+            return false;
+        }
+        if (info.type != os::FileType::regular || info.size == 0) {
+            looked_at_.push_back(
+                fmt::format("{} is an empty alias of the Microsoft Store's", printable_path(executable)));
+            environment_.passed_over.push_back(looked_at_.back());
+            return false;
+        }
+        // A virtual environment's python is often a link to the one that it was made with.
+        const std::string chosen_by = fmt::format("{} on PATH", printable_path(executable.filename()));
+        if (const path prefix = prefix_of(executable); is_virtual(prefix)) {
+            return try_prefix(prefix, chosen_by);
+        }
+        const path real = os::info_of(executable).type == os::FileType::link ? os::canonical(executable) : executable;
+        std::optional<unsigned> minor = minor_version(real.filename());
+        bool isolated = false;  // an embeddable Python looks at no other folder
+        for (const path& name : query_.windows ? names_in(real.parent_path()) : std::vector<path>()) {
+            const std::string text = lower_name(name);
+            minor = text.ends_with(".dll") && minor_version(name) ? minor_version(name) : minor;
+            isolated = isolated || (text.starts_with("python") && text.ends_with("._pth"));
+        }
+        return try_prefix(prefix_of(real), chosen_by, minor && !isolated ? user_sites(minor) : std::vector<path>(),
+                          minor);
+    }
+
+    static path prefix_of(const path& executable) {
+        const path folder = executable.parent_path();
+        const std::string name = lower_name(folder);
+        return name == "bin" || name == "scripts" ? folder.parent_path() : folder;
+    }
+
+    static bool is_virtual(const path& prefix) {
+        return info_behind(prefix / "pyvenv.cfg").type == os::FileType::regular;
+    }
+
+    bool try_user_site() {
+        std::vector<path> folders = user_sites({});
+        if (folders.empty()) {
+            looked_at_.emplace_back("the user has no site-packages of their own");
+            return false;
+        }
+        const path prefix = folders.front().parent_path();
+        return try_prefix(prefix, "the user's site-packages", std::move(folders));
+    }
+
+    /// Where `pip install --user` puts things, for this Python 3.minor, or for all, the newest first.
+    std::vector<path> user_sites(std::optional<unsigned> minor) const {
+        std::vector<path> parents;
+        const auto add_parent = [&](const char* variable, const path& below) {
+            if (const auto value = query_.variable(variable)) {
+                parents.push_back(query_.current_folder / os::to_path(*value) / below);
+            }
+        };
+        if (query_.variable("PYTHONNOUSERSITE")) {
+            return {};
+        }
+        if (query_.variable("PYTHONUSERBASE")) {
+            add_parent("PYTHONUSERBASE", query_.windows ? "" : "lib");
+        } else {
+            add_parent(query_.windows ? "APPDATA" : "HOME", query_.windows ? "Python" : ".local/lib");
+        }
+        // The Microsoft Store's Python always installs there.
+        if (const auto value = query_.windows ? query_.variable("LOCALAPPDATA") : std::nullopt) {
+            const path packages = query_.current_folder / os::to_path(*value) / "Packages";
+            for (const path& name : names_in(packages)) {
+                if (lower_name(name).starts_with("pythonsoftwarefoundation.python.3.")) {
+                    parents.push_back(packages / name / "LocalCache" / "local-packages");
+                }
+            }
+        }
+        std::vector<path> result;
+        for (const path& parent : parents) {
+            for (const path& python : python_folders(parent, minor)) {
+                add_folder(result, python / "site-packages");
+            }
+        }
+        return result;
+    }
+
+    const EnvironmentQuery& query_;
+    PythonEnvironment environment_;
+    std::vector<std::string> looked_at_;
+};
+
+}  // namespace
+
+PythonEnvironment find_python_environment(const EnvironmentQuery& query) {
+    return Search(query).find();
+}
+
+std::string describe(const PythonEnvironment& environment) {
+    const std::string where =
+        fmt::format("environment: {} ({})", printable_path(environment.prefix), environment.chosen_by);
+    if (!environment.torch) {
+        return where + ", torch is not installed";
+    }
+    const Torch& torch = *environment.torch;
+    return fmt::format("{}, torch {}{}", where, torch.version.empty() ? "of unknown version" : printable(torch.version),
+                       torch.cuda ? "" : ": a build without CUDA (CPU), nothing to patch");
+}
+
+const Torch& require_torch(const PythonEnvironment& environment) {
+    if (!environment.torch) {
+        throw Error(ErrorCode::no_match, fmt::format("torch is not installed here ({})", environment.chosen_by),
+                    "activate the environment that has it, name that with --env DIR, take all of this one's DLLs "
+                    "with --all, or name the files: TARGET")
+            .at(environment.prefix);
+    }
+    return *environment.torch;
+}
+
+}  // namespace fixnvpe

@@ -1,0 +1,328 @@
+#include "fixnvpe/find/targets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "fixnvpe/find/glob.hpp"
+#include "fixnvpe/os/file.hpp"
+#include "fixnvpe/os/process.hpp"
+#include "fixnvpe/base/text.hpp"
+
+namespace fixnvpe {
+namespace {
+
+using std::filesystem::path;
+
+constexpr GlobRules GLOB_RULES{path::preferred_separator == '\\' ? U"\\/" : U"/", &os::fold_case};
+
+std::u32string points(const path& p) {
+    return code_points(std::basic_string_view<path::value_type>(p.native()));
+}
+
+/// A file name as the file system compares it.
+std::u32string folded_name(const path& p) {
+    std::u32string name = points(p.filename());
+    std::transform(name.begin(), name.end(), name.begin(), os::fold_case);
+    return name;
+}
+
+/// The current folder, too, has a name when the system is asked.
+path spelled(const path& folder) {
+    return folder.empty() ? path(".") : folder;
+}
+
+os::FileIdentity folder_identity(const path& folder) {
+    const os::FileInfo info = os::info_of(folder);
+    return info.type == os::FileType::link ? os::info_of(os::canonical(folder)).identity : info.identity;
+}
+
+/// What a link found on the way leads to.
+os::FileType type_behind(const path& link) {
+    try {
+        return os::info_of(os::canonical(link)).type;
+    } catch (const Error&) {
+        return os::FileType::missing;
+    }
+}
+
+/// What stands under a name. That of a glob may be too long, or have characters that no name has.
+os::FileType type_of(const path& target, bool magic) {
+    try {
+        return os::info_of(target).type;
+    } catch (const Error&) {
+        if (magic) {
+            return os::FileType::missing;
+        }
+        throw;
+    }
+}
+
+/// A target that is not there as it is written.
+struct Absent {
+    path folder;  ///< the longest leading part that is there
+    path name;    ///< what is not there in it
+    path rest;    ///< all that follows the folder
+};
+
+Absent find_absent(const path& target, bool magic) {
+    Absent result{target.root_path(), {}, {}};
+    for (const path& name : target.relative_path()) {
+        if (result.rest.empty() && type_of(result.folder / name, magic) != os::FileType::missing) {
+            result.folder /= name;
+        } else {
+            result.name = result.rest.empty() ? name : result.name;
+            result.rest /= name;
+        }
+    }
+    return result;
+}
+
+/// One name in one folder, however they are spelled.
+using Key = std::pair<os::FileIdentity, std::u32string>;
+
+/// By the folded name of the DLL that they belong to.
+using OwnFiles = std::map<std::u32string, std::vector<OwnFile>>;
+
+OwnFiles own_files_among(const std::vector<os::FolderEntry>& entries, const path& folder) {
+    OwnFiles result;
+    for (const os::FolderEntry& entry : entries) {
+        const auto own = own_file_name(entry.name);
+        if (own && entry.type == os::FileType::regular) {
+            result[folded_name(own->dll)].push_back({folder / entry.name, folder / own->dll, own->kind, true});
+        }
+    }
+    for (std::size_t i = 0; i < entries.size() && !result.empty(); ++i) {
+        if (const auto there = result.find(folded_name(entries[i].name)); there != result.end()) {
+            for (OwnFile& own : there->second) {
+                own.orphan = false;
+            }
+        }
+    }
+    return result;
+}
+
+class Search {
+public:
+    explicit Search(Want want) : want_(want) {}
+
+    void add(const path& target) {
+        matched_ = false;
+        only_own_ = false;
+        attempt(target, [&] { look_up(target); });
+    }
+
+    Targets result() && {
+        for (auto& [key, file] : files_) {
+            targets_.files.push_back(std::move(file));
+        }
+        for (auto& [key, own] : own_files_) {
+            const bool removed = own.orphan && !files_.contains(Key{key.first, folded_name(own.dll)});
+            if (removed || want_ == Want::own_files) {
+                targets_.own_files.push_back(std::move(own));
+            }
+        }
+        const auto by_path = [](const auto& a, const auto& b) { return a.path.native() < b.path.native(); };
+        std::sort(targets_.files.begin(), targets_.files.end(), by_path);
+        std::sort(targets_.own_files.begin(), targets_.own_files.end(), by_path);
+        return std::move(targets_);
+    }
+
+private:
+    /// A folder to be listed.
+    struct Place {
+        path folder;
+        Glob::States states;
+        bool whole = false;  ///< the pattern matched it, or a folder above: all DLLs in it are wanted
+    };
+
+    template <class Step>
+    void attempt(const path& what, Step step) {
+        try {
+            step();
+        } catch (Error& error) {
+            targets_.problems.push_back(error.path().empty() ? std::move(error).at(what) : std::move(error));
+        }
+    }
+
+    void look_up(const path& target) {
+        if (target.empty()) {
+            throw Error(ErrorCode::usage, "an empty TARGET");
+        }
+        const path names = target.relative_path();
+        const bool magic = std::any_of(names.begin(), names.end(), [](const path& n) { return has_magic(points(n)); });
+        os::FileType type = type_of(target, magic);
+        path file = target;
+        if (type == os::FileType::link) {
+            file = os::canonical(target);
+            type = os::info_of(file).type;
+        }
+        if (type == os::FileType::folder) {
+            search(target, Glob(U"", GLOB_RULES), "no .dll, .pyd or .node file in this folder", {});
+        } else if (type == os::FileType::missing && magic &&
+                   type_of(backup_path(target), magic) != os::FileType::regular) {
+            const Absent absent = find_absent(target, magic);
+            search(absent.folder, Glob(points(absent.rest), GLOB_RULES), "no file matches", why_absent(absent));
+        } else {
+            name(target, file, type);
+        }
+    }
+
+    /// The user named this file.
+    void name(const path& target, const path& file, os::FileType type) {
+        if (const auto own = own_file_name(own_file_name(target) ? target : file)) {
+            throw Error(ErrorCode::usage, "this is one of fixnvpe's own files",
+                        fmt::format("name the DLL itself: {}", printable_path(own->dll)));
+        }
+        if (type == os::FileType::other) {
+            throw Error(ErrorCode::not_regular_file, "not a regular file");
+        }
+        const path folder = spelled(file.parent_path());
+        const os::FileIdentity identity = folder_identity(folder);
+        if (want_ == Want::own_files) {
+            add_own_files_of(file, folder, identity);
+        }
+        const bool missing = type == os::FileType::missing;
+        if (!missing || os::info_of(backup_path(file)).type == os::FileType::regular) {
+            take(identity, {file, true, false, missing});
+        } else if (!matched_) {
+            must_be_absent(file);
+            throw Error(ErrorCode::no_match, "not found", why_absent(find_absent(target, false)));
+        }
+    }
+
+    void add_own_files_of(const path& dll, const path& folder, const os::FileIdentity& identity) {
+        auto listed = own_files_in_.find(identity);
+        if (listed == own_files_in_.end()) {
+            OwnFiles found;
+            if (os::info_of(folder).type != os::FileType::missing) {
+                found = own_files_among(os::list_folder(folder), dll.parent_path());
+            }
+            listed = own_files_in_.emplace(identity, std::move(found)).first;
+        }
+        if (const auto own = listed->second.find(folded_name(dll)); own != listed->second.end()) {
+            take(identity, own->second);
+        }
+    }
+
+    /// Goes through a folder and all those below that the pattern leads to.
+    /// @param nothing what to say if there is none
+    void search(const path& folder, const Glob& glob, const char* nothing, const std::string& hint) {
+        const std::size_t problems = targets_.problems.size();
+        std::vector<Place> places{{folder, glob.start(), glob.matches_folder(glob.start())}};
+        while (!places.empty() && !os::interrupted()) {
+            const Place place = std::move(places.back());
+            places.pop_back();
+            attempt(spelled(place.folder), [&] { list(place, glob, places); });
+        }
+        if (!matched_ && targets_.problems.size() == problems && !os::interrupted()) {
+            throw Error(ErrorCode::no_match, nothing,
+                        only_own_ ? "only fixnvpe's own files are there, and they are never a target" : hint);
+        }
+    }
+
+    void list(const Place& place, const Glob& glob, std::vector<Place>& places) {
+        const os::FileIdentity identity = folder_identity(spelled(place.folder));
+        const auto wanted = [&](const path& file) {
+            return (place.whole && has_dll_extension(file)) ||
+                   (!place.states.empty() && glob.matches_file(place.states, points(file)));
+        };
+        const std::vector<os::FolderEntry> entries = os::list_folder(spelled(place.folder));
+        for (const os::FolderEntry& entry : entries) {
+            // Nearly all files of an environment: not even a path is made for them.
+            if (entry.type == os::FileType::regular && !wanted(entry.name)) {
+                continue;
+            }
+            const path file = place.folder / entry.name;
+            const bool link = entry.type == os::FileType::link;
+            const os::FileType type = link ? type_behind(file) : entry.type;
+            if (type == os::FileType::folder) {
+                Glob::States states = glob.enter(place.states, points(entry.name));
+                const bool whole = place.whole || glob.matches_folder(states);
+                if ((whole || !states.empty()) && link) {
+                    targets_.skipped.push_back({file, "a link to a folder: not followed"});
+                } else if (whole || !states.empty()) {
+                    places.push_back({file, std::move(states), whole});
+                }
+            } else if (!wanted(entry.name)) {
+                continue;
+            } else if (is_own_file(entry.name)) {
+                only_own_ = true;
+            } else if (type == os::FileType::regular) {
+                take(identity, {file, false, link, false});
+            } else {
+                targets_.skipped.push_back({file, link ? "a link to no file" : "not a regular file"});
+            }
+        }
+        for (const auto& [name, files] : own_files_among(entries, place.folder)) {
+            const path& dll = files.front().dll;
+            // By another extension it may well be someone else's file: NOTES.txt.bak.
+            if (!has_dll_extension(dll) || !wanted(dll.filename())) {
+                continue;
+            }
+            only_own_ = true;
+            take(identity, files);
+            const auto is_there = [&, &files = files](OwnFileKind kind) {
+                return std::any_of(files.begin(), files.end(), [&](const OwnFile& own) { return own.kind == kind; });
+            };
+            if (files.front().orphan && is_there(OwnFileKind::backup) && is_there(OwnFileKind::temporary)) {
+                take(identity, {dll, false, false, true});
+            }
+        }
+    }
+
+    void take(const os::FileIdentity& folder, const Target& target) {
+        matched_ = true;
+        Target& file = files_.try_emplace(Key{folder, folded_name(target.path)}, target).first->second;
+        file.named = file.named || target.named;
+        file.missing = file.missing || target.missing;
+    }
+
+    void take(const os::FileIdentity& folder, const std::vector<OwnFile>& files) {
+        matched_ = matched_ || want_ == Want::own_files;
+        for (const OwnFile& own : files) {
+            own_files_.try_emplace(Key{folder, folded_name(own.path)}, own);
+        }
+    }
+
+    /// A name that no file can have is not there either, but the system knows better why.
+    static void must_be_absent(const path& file) {
+        try {
+            static_cast<void>(os::File::open_to_read(file));
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::not_found) {
+                throw;
+            }
+        }
+    }
+
+    static std::string why_absent(const Absent& absent) {
+        const std::string folder = absent.folder.empty() ? "the current folder" : printable_path(absent.folder);
+        if (type_behind(spelled(absent.folder)) != os::FileType::folder) {
+            return fmt::format("{} is no folder", folder);
+        }
+        return fmt::format("{} has no {}", folder, printable_path(absent.name));
+    }
+
+    Want want_;
+    Targets targets_;
+    std::map<Key, Target> files_;
+    std::map<Key, OwnFile> own_files_;
+    std::map<os::FileIdentity, OwnFiles> own_files_in_;  ///< of the folders of named files
+    bool matched_ = false;                               ///< of the present target: something was taken
+    bool only_own_ = false;                              ///< our own files were passed over
+};
+
+}  // namespace
+
+Targets find_targets(const std::vector<std::string>& texts, Want want) {
+    Search search(want);
+    for (const std::string& text : texts) {
+        search.add(os::to_path(text));
+    }
+    return std::move(search).result();
+}
+
+}  // namespace fixnvpe

@@ -1,0 +1,97 @@
+#include "fixnvpe/patch/sidecars.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "fixnvpe/os/file.hpp"
+
+namespace fixnvpe {
+namespace {
+
+using std::filesystem::path;
+using NativeView = std::basic_string_view<path::value_type>;
+
+constexpr std::string_view BACKUP = ".bak";
+constexpr std::string_view LEGACY_BACKUP = "_bak";
+constexpr std::string_view UNDO = ".fixnvpe-undo";
+
+path with_suffix(path dll, std::string_view suffix) {
+    dll += suffix;
+    return dll;
+}
+
+bool is_digit(path::value_type c) {
+    return c >= '0' && c <= '9';
+}
+
+/// @param suffix in lower case
+bool has_suffix(NativeView name, std::string_view suffix) {
+    const auto same = [](path::value_type a, char b) { return (a >= 'A' && a <= 'Z' ? a + ('a' - 'A') : a) == b; };
+    return name.size() >= suffix.size() && std::equal(suffix.begin(), suffix.end(), name.end() - suffix.size(),
+                                                      [&](char b, path::value_type a) { return same(a, b); });
+}
+
+}  // namespace
+
+path backup_path(const path& dll) {
+    return with_suffix(dll, BACKUP);
+}
+path legacy_backup_path(const path& dll) {
+    return with_suffix(dll, LEGACY_BACKUP);
+}
+path undo_path(const path& dll) {
+    return with_suffix(dll, UNDO);
+}
+path temporary_path(const path& dll) {
+    return with_suffix(dll, os::TEMPORARY_SUFFIX);
+}
+path numbered_backup_path(const path& dll, unsigned n) {
+    return with_suffix(backup_path(dll), "." + std::to_string(n));
+}
+
+std::optional<OwnFileName> own_file_name(const path& name) {
+    const auto without = [](NativeView text, std::string_view suffix, OwnFileKind kind) -> std::optional<OwnFileName> {
+        if (!has_suffix(text, suffix)) {
+            return std::nullopt;
+        }
+        path dll{path::string_type(text.substr(0, text.size() - suffix.size()))};
+        if (!dll.has_filename()) {
+            return std::nullopt;
+        }
+        return OwnFileName{std::move(dll), kind};
+    };
+    const NativeView text = name.native();
+    for (const auto& [suffix, kind] : {std::pair{BACKUP, OwnFileKind::backup},
+                                       {LEGACY_BACKUP, OwnFileKind::legacy_backup},
+                                       {UNDO, OwnFileKind::undo},
+                                       {std::string_view(os::TEMPORARY_SUFFIX), OwnFileKind::temporary}}) {
+        if (auto result = without(text, suffix, kind)) {
+            return result;
+        }
+    }
+    NativeView without_number = text;
+    while (!without_number.empty() && is_digit(without_number.back())) {
+        without_number.remove_suffix(1);
+    }
+    if (without_number.size() == text.size()) {
+        return std::nullopt;
+    }
+    return without(without_number, ".bak.", OwnFileKind::numbered_backup);
+}
+
+bool is_own_file(const path& name) {
+    return own_file_name(name).has_value();
+}
+
+std::optional<path> dll_of(const path& own_file) {
+    auto name = own_file_name(own_file);
+    return name ? std::optional(std::move(name->dll)) : std::nullopt;
+}
+
+bool has_dll_extension(const path& name) {
+    return has_suffix(name.native(), ".dll") || has_suffix(name.native(), ".pyd") || has_suffix(name.native(), ".node");
+}
+
+}  // namespace fixnvpe
