@@ -1,10 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
-#include "fixnvpe/base/bytes.hpp"
+#include "fixnvpe/pe/edit.hpp"
 #include "fixnvpe/pe/image.hpp"
 
 namespace fixnvpe {
@@ -16,29 +15,6 @@ enum class AslrPolicy {
     clear,      ///< clear it in every file that has .nv_fatb
 };
 
-/// The fields that a plan may change, and nothing else ever.
-enum class Field { dll_characteristics, section_characteristics, check_sum };
-
-/// The field's name in winnt.h.
-[[nodiscard]] std::string_view to_string(Field field);
-
-/// One number in the file that is replaced by another of the same width.
-struct Edit {
-    Field field = Field::dll_characteristics;
-    std::uint32_t offset = 0;  ///< file offset in bytes
-    std::uint32_t width = 0;   ///< bytes
-    std::uint32_t before = 0;
-    std::uint32_t after = 0;
-    friend bool operator==(const Edit&, const Edit&) = default;
-};
-
-/// What CheckSum means for a plan.
-enum class CheckSumState {
-    unset,       ///< zero, and stays zero
-    plausible,   ///< kept right if it was right
-    impossible,  ///< can't be right for a file of this size; left as it is
-};
-
 struct Plan {
     std::vector<Edit> edits;  ///< sorted by offset; empty: nothing to do
     CheckSumState check_sum = CheckSumState::unset;
@@ -48,22 +24,5 @@ struct Plan {
 /// is assess()'s part.
 /// @param file_size bytes
 [[nodiscard]] Plan make_plan(const PeImage& image, std::uint64_t file_size, AslrPolicy policy);
-
-/// All fields that a plan for this image could change, with their present values as `before` and `after`.
-[[nodiscard]] std::vector<Edit> editable_fields(const PeImage& image);
-
-/// The bits of a field that a plan may change.
-[[nodiscard]] std::uint32_t editable_bits(Field field);
-
-/// Clears all bits of the window that a plan for this image could change: what is left is what a file and its
-/// backup, or its undo file, must have in common.
-void clear_editable_bits(const PeImage& image, ByteSpan window);
-
-/// Writes each edit's `after` into the window.
-/// @throws Error malformed if an edit lies outside it
-void apply_edits(const std::vector<Edit>& edits, ByteSpan window);
-
-/// Writes each edit's `before` into the window.
-void revert_edits(const std::vector<Edit>& edits, ByteSpan window);
 
 }  // namespace fixnvpe

@@ -9,7 +9,7 @@
 #include "fixnvpe/base/bytes.hpp"
 #include "fixnvpe/os/file.hpp"
 #include "fixnvpe/pe/image.hpp"
-#include "fixnvpe/patch/plan.hpp"
+#include "fixnvpe/pe/edit.hpp"
 
 namespace fixnvpe {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "fixnvpe/patch/plan.hpp"
+#include "fixnvpe/pe/edit.hpp"
 
 /// CheckSum of the optional header: the file's 16-bit words, without the field itself, added with
 /// end-around carry, plus the file's size in bytes (imagehlp's CheckSumMappedFile). The sum of words is
