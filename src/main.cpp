@@ -5,7 +5,6 @@
 #include "fixnvpe/base/error.hpp"
 #include "fixnvpe/ui/log.hpp"
 #include "fixnvpe/os/process.hpp"
-#include "fixnvpe/ui/report.hpp"
 
 int main(int argc, char* argv[]) {
     using namespace fixnvpe;

@@ -2,42 +2,64 @@
 
 #include <utility>
 
+#include "fixnvpe/base/text.hpp"
+
 namespace fixnvpe {
 
-std::string_view to_string(ErrorCode code) {
-    switch (code) {
-        case ErrorCode::usage: return "usage";
-        case ErrorCode::no_match: return "no-match";
-        case ErrorCode::not_found: return "not-found";
-        case ErrorCode::missing: return "missing";
-        case ErrorCode::access_denied: return "access-denied";
-        case ErrorCode::not_regular_file: return "not-regular-file";
-        case ErrorCode::link: return "link";
-        case ErrorCode::not_pe: return "not-pe";
-        case ErrorCode::truncated: return "truncated";
-        case ErrorCode::malformed: return "malformed";
-        case ErrorCode::readers_disagree: return "readers-disagree";
-        case ErrorCode::refused: return "refused";
-        case ErrorCode::busy: return "busy";
-        case ErrorCode::changed: return "changed";
-        case ErrorCode::disk_full: return "disk-full";
-        case ErrorCode::no_backup: return "no-backup";
-        case ErrorCode::stale_backup: return "stale-backup";
-        case ErrorCode::bad_undo: return "bad-undo";
-        case ErrorCode::verify_failed: return "verify-failed";
-        case ErrorCode::io: return "io";
-        case ErrorCode::interrupted: return "interrupted";
-        case ErrorCode::internal: return "internal";
-    }
-    return "internal";
-}
+Error::Error(ErrorCode code, std::string message, Hint hint, std::string detail)
+    : code_(code), message_(std::move(message)), hint_(hint), detail_(std::move(detail)) {}
 
 Error::Error(ErrorCode code, std::string message, std::string hint)
-    : code_(code), message_(std::move(message)), hint_(std::move(hint)) {}
+    : Error(code, std::move(message), hint.empty() ? Hint::none : Hint::words, std::move(hint)) {}
 
 Error Error::at(std::filesystem::path path) && {
     path_ = std::move(path);
     return std::move(*this);
+}
+
+std::string words_of(Hint hint, std::string_view detail) {
+    switch (hint) {
+        case Hint::none: return {};
+        case Hint::words: return std::string(detail);
+        case Hint::run_again: return "run it again";
+        case Hint::wait: return "wait until it is done";
+        case Hint::report: return "this is a bug in fixnvpe: please report it";
+        case Hint::be_owner_or_root: return "run it as the file's owner or as root";
+        case Hint::be_administrator: return "run it as administrator";
+        case Hint::mounted_read_only: return "the file system is mounted read-only";
+        case Hint::write_protected: return "the disk is write-protected";
+        case Hint::blocked_by_antivirus: return "an antivirus program blocks the file";
+        case Hint::free_space: return "free some space";
+        case Hint::close_program: {
+            const bool several = detail.find(',') != std::string_view::npos;
+            return "in use by " + (detail.empty() ? std::string("another program") : std::string(detail)) + ": close " +
+                   (several ? "them" : "it");
+        }
+        case Hint::name_the_file: return "name the file itself, not a link to it";
+        case Hint::put_file_there: return "remove it, or put the file itself there";
+        case Hint::remove_by_hand: return "remove it yourself";
+        case Hint::move_away: return "move it away, or remove it";
+        case Hint::leave_backup: return "it is not used; if the DLL must go back, install its package again";
+        case Hint::clean_removes: return "fixnvpe clean removes it";
+        case Hint::use_full_backup: return "use --backup full";
+        case Hint::install_again: return "install the file's package again";
+        case Hint::cut_short: return "the file is cut short: install it again";
+        case Hint::restore_and_check: return "fixnvpe restore puts the original back; check the disk";
+        case Hint::patch_or_restore: return "fixnvpe patch or fixnvpe restore puts it back";
+        case Hint::unchanged: return "the file is as it was";
+        case Hint::ambiguous_headers:
+            return "this file's headers are ambiguous and it is left alone: please report it";
+    }
+    return {};
+}
+
+std::string describe(const Error& error) {
+    std::string text = error.path().empty() ? std::string() : printable_path(error.path()) + ": ";
+    text += printable(error.message());
+    if (const std::string hint = words_of(error.hint(), error.detail()); !hint.empty()) {
+        text += "\n  hint: " + printable(hint);
+    }
+    return text;
 }
 
 }  // namespace fixnvpe

@@ -75,7 +75,7 @@ Decision judge_undo(const OwnFile& own, const std::optional<PeFile>& dll) {
 
 Decision judge_temporary(const OwnFile& own) {
     if (os::is_claimed(own.dll)) {
-        throw Error(ErrorCode::busy, "remove: another fixnvpe works on this file", "wait until it is done");
+        throw Error(ErrorCode::busy, "remove: another fixnvpe works on this file", Hint::wait);
     }
     if (os::info_of(own.dll).type == os::FileType::missing &&
         os::info_of(backup_path(own.dll)).type != os::FileType::missing) {

@@ -185,7 +185,7 @@ void restore(Outcome& outcome, const Request& request, bool link, const CopyProg
         }
         if (outcome.status == Status::patched) {
             throw Error(ErrorCode::no_backup, "restore: it is patched, but there is no backup",
-                        "install the file's package again to get the original");
+                        Hint::install_again);
         }
         tidy_up(outcome, request, e);
         return;
@@ -218,7 +218,7 @@ void mend_missing(Outcome& outcome, const Request& request) {
     const bool only_looks = request.command == Command::verify || request.command == Command::scan;
     if (only_looks || request.dry_run) {
         throw Error(ErrorCode::missing, "look up: the file is missing, but its backup is there",
-                    "fixnvpe patch or fixnvpe restore puts it back");
+                    Hint::patch_or_restore);
     }
     put_back_missing(outcome.path);
     outcome.action = Action::restored;
@@ -238,7 +238,7 @@ void guard(Outcome& outcome, Work work) {
         outcome.error = Error(ErrorCode::io, "work: not enough memory").at(outcome.path);
     } catch (const std::exception& error) {
         outcome.error = Error(ErrorCode::internal, fmt::format("internal error: {}", error.what()),
-                              "this is a bug in fixnvpe: please report it")
+                              Hint::report)
                             .at(outcome.path);
     }
 }
@@ -328,7 +328,7 @@ void work_on_all(const std::vector<Item>& targets, const Request& request, const
         for (std::size_t i = next++; i < targets.size() && !os::interrupted(); i = next++) {
             slots[i] = work_on(targets[i], request, [&, i](std::uint64_t done, std::uint64_t total) {
                 if (os::interrupted()) {
-                    throw Error(ErrorCode::interrupted, "copy: interrupted", "the file is as it was");
+                    throw Error(ErrorCode::interrupted, "copy: interrupted", Hint::unchanged);
                 }
                 progress(targets[i].path, done, total);
             });

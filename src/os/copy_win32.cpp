@@ -177,7 +177,7 @@ void copy_contents(const File& from, File& to, const std::function<void(std::uin
     if (!fits) {
         throw Error(ErrorCode::disk_full,
                     fmt::format("copy: needs {}, has {}", human_size(needed), human_size(available)),
-                    "free some space, or try --backup undo")
+                    Hint::free_space)
             .at(to.path());
     }
     std::vector<std::uint8_t> buffer(COPY_CHUNK);
@@ -204,7 +204,7 @@ void copy_contents(const File& from, File& to, const std::function<void(std::uin
         progress(done);
     }
     if (done < source.size || from.info().size != source.size) {
-        throw Error(ErrorCode::changed, "copy: the file changed meanwhile", "run it again").at(from.path());
+        throw Error(ErrorCode::changed, "copy: the file changed meanwhile", Hint::run_again).at(from.path());
     }
 }
 

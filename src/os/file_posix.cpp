@@ -42,13 +42,13 @@ Error system_error(const fs::path& path, std::string_view step, int code) {
         case ENOENT:
         case ENOTDIR: return Error(ErrorCode::not_found, message).at(path);
         case EACCES:
-        case EPERM: return Error(ErrorCode::access_denied, message, "run it as the file's owner or as root").at(path);
-        case EROFS: return Error(ErrorCode::access_denied, message, "the file system is mounted read-only").at(path);
+        case EPERM: return Error(ErrorCode::access_denied, message, Hint::be_owner_or_root).at(path);
+        case EROFS: return Error(ErrorCode::access_denied, message, Hint::mounted_read_only).at(path);
         case ENOSPC:
         case EDQUOT:
-            return Error(ErrorCode::disk_full, message, "free some space, or try --backup undo").at(path);
-        case ETXTBSY: return Error(ErrorCode::busy, message, "close the program that runs it").at(path);
-        case ELOOP: return Error(ErrorCode::link, message, "name the file itself, not a link to it").at(path);
+            return Error(ErrorCode::disk_full, message, Hint::free_space).at(path);
+        case ETXTBSY: return Error(ErrorCode::busy, message, Hint::close_program).at(path);
+        case ELOOP: return Error(ErrorCode::link, message, Hint::name_the_file).at(path);
         default: return Error(ErrorCode::io, message).at(path);
     }
 }
@@ -253,7 +253,7 @@ fs::path temporary_of(const fs::path& path) {
 }
 
 Error busy_error(const fs::path& path) {
-    return Error(ErrorCode::busy, "lock: another fixnvpe works on this file", "wait until it is done").at(path);
+    return Error(ErrorCode::busy, "lock: another fixnvpe works on this file", Hint::wait).at(path);
 }
 
 bool lock(int fd) {
@@ -280,7 +280,7 @@ void remove_leftover(const fs::path& path, const fs::path& temporary) {
     const int reason = errno;
     ::close(fd);
     if (!regular) {
-        throw Error(ErrorCode::not_regular_file, "remove the leftover temporary: not a regular file", "remove it yourself")
+        throw Error(ErrorCode::not_regular_file, "remove the leftover temporary: not a regular file", Hint::remove_by_hand)
             .at(temporary);
     }
     if (!locked) {
@@ -350,7 +350,7 @@ void copy_contents(const File& from, File& to, const std::function<void(std::uin
     if (const std::uint64_t available = free_space(folder_of(to.path())); available < needed) {
         throw Error(ErrorCode::disk_full,
                     fmt::format("copy: needs {}, has {}", human_size(needed), human_size(available)),
-                    "free some space, or try --backup undo")
+                    Hint::free_space)
             .at(to.path());
     }
     // The length first: holes come by themselves.
@@ -398,7 +398,7 @@ void copy_contents(const File& from, File& to, const std::function<void(std::uin
         progress(done);
     }
     if (done < source.size || from.info().size != source.size) {
-        throw Error(ErrorCode::changed, "copy: the file changed meanwhile", "run it again").at(from.path());
+        throw Error(ErrorCode::changed, "copy: the file changed meanwhile", Hint::run_again).at(from.path());
     }
 }
 

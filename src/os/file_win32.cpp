@@ -344,7 +344,7 @@ File File::open_to_edit(const fs::path& path) {
     File file(path, native_of(std::move(handle)));
     file.opened_as_ = file.info();
     if (file.opened_as_.identity != named.identity) {
-        throw Error(ErrorCode::changed, "open for writing: another program changed the file meanwhile", "run it again")
+        throw Error(ErrorCode::changed, "open for writing: another program changed the file meanwhile", Hint::run_again)
             .at(path);
     }
     return file;
@@ -434,7 +434,7 @@ fs::path temporary_of(const fs::path& path) {
 }
 
 Error claimed_error(const fs::path& path) {
-    return Error(ErrorCode::busy, "lock: another fixnvpe works on this file", "wait until it is done").at(path);
+    return Error(ErrorCode::busy, "lock: another fixnvpe works on this file", Hint::wait).at(path);
 }
 
 /// Nobody else may write to it, rename it or delete it: that is the lock.
@@ -466,10 +466,10 @@ void remove_leftover(const fs::path& path, const fs::path& temporary) {
     }
     const FileType type = info_by_handle(handle.get(), temporary).type;
     if (type == FileType::link) {
-        throw Error(ErrorCode::link, fmt::format("{}: it is a link", step), "remove it yourself").at(temporary);
+        throw Error(ErrorCode::link, fmt::format("{}: it is a link", step), Hint::remove_by_hand).at(temporary);
     }
     if (type != FileType::regular) {
-        throw Error(ErrorCode::not_regular_file, fmt::format("{}: not a regular file", step), "remove it yourself")
+        throw Error(ErrorCode::not_regular_file, fmt::format("{}: not a regular file", step), Hint::remove_by_hand)
             .at(temporary);
     }
     if (const DWORD code = delete_by_handle(handle.get(), temporary); code != ERROR_SUCCESS) {

@@ -250,15 +250,13 @@ std::string users_of(const fs::path& path) {
 }
 
 Error busy_error(const fs::path& path, std::string_view step, DWORD code) {
-    const std::string users = users_of(path);
     return Error(ErrorCode::busy, fmt::format("{}: {}", step, in_users_language(code)),
-                 fmt::format("in use by {}: close {}", users.empty() ? "another program" : users,
-                             users.find(',') == std::string::npos ? "it" : "them"))
+                 Hint::close_program, users_of(path))
         .at(path);
 }
 
 Error system_error(const fs::path& path, std::string_view step, DWORD code) {
-    const auto error = [&](ErrorCode kind, const char* hint = "") {
+    const auto error = [&](ErrorCode kind, Hint hint = Hint::none) {
         return Error(kind, fmt::format("{}: {}", step, in_users_language(code)), hint).at(path);
     };
     switch (code) {
@@ -271,10 +269,10 @@ Error system_error(const fs::path& path, std::string_view step, DWORD code) {
         case ERROR_NOT_READY: return error(ErrorCode::not_found);
         case ERROR_ACCESS_DENIED:
         case ERROR_NETWORK_ACCESS_DENIED:
-        case ERROR_PRIVILEGE_NOT_HELD: return error(ErrorCode::access_denied, "run it as administrator");
-        case ERROR_WRITE_PROTECT: return error(ErrorCode::access_denied, "the disk is write-protected");
+        case ERROR_PRIVILEGE_NOT_HELD: return error(ErrorCode::access_denied, Hint::be_administrator);
+        case ERROR_WRITE_PROTECT: return error(ErrorCode::access_denied, Hint::write_protected);
         case VIRUS_INFECTED:
-        case VIRUS_DELETED: return error(ErrorCode::access_denied, "an antivirus program blocks the file");
+        case VIRUS_DELETED: return error(ErrorCode::access_denied, Hint::blocked_by_antivirus);
         case ERROR_SHARING_VIOLATION:
         case ERROR_LOCK_VIOLATION:
         case ERROR_USER_MAPPED_FILE: return busy_error(path, step, code);
@@ -282,9 +280,9 @@ Error system_error(const fs::path& path, std::string_view step, DWORD code) {
         case ERROR_HANDLE_DISK_FULL:
         case DISK_QUOTA_EXCEEDED:
         case DISK_RESOURCES_EXHAUSTED:
-            return error(ErrorCode::disk_full, "free some space, or try --backup undo");
+            return error(ErrorCode::disk_full, Hint::free_space);
         case ERROR_CANT_RESOLVE_FILENAME:
-        case STOPPED_ON_LINK: return error(ErrorCode::link, "name the file itself, not a link to it");
+        case STOPPED_ON_LINK: return error(ErrorCode::link, Hint::name_the_file);
         default: return error(ErrorCode::io);
     }
 }

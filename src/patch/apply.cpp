@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Error changed(const fs::path& path) {
-    return Error(ErrorCode::changed, "check before writing: another program changed the file meanwhile", "run it again")
+    return Error(ErrorCode::changed, "check before writing: another program changed the file meanwhile", Hint::run_again)
         .at(path);
 }
 
@@ -53,7 +53,7 @@ void write_headers(os::File& file, const std::vector<std::uint8_t>& before, cons
 void read_back(const os::File& file, const std::vector<std::uint8_t>& expected, std::uint64_t size) {
     if (file.info().size != size || read_header_window(file, size) != expected) {
         throw Error(ErrorCode::verify_failed, "read back: the file does not hold what was written",
-                    "fixnvpe restore puts the original back; check the disk")
+                    Hint::restore_and_check)
             .at(file.path());
     }
 }
@@ -127,7 +127,7 @@ std::vector<std::uint8_t> write_undo(const fs::path& path, const PeFile& seen, c
     const std::string text = to_json(record);
     if (text.size() > UNDO_FILE_MAX) {
         throw Error(ErrorCode::bad_undo, "write the undo file: this file has too many sections for one",
-                    "use --backup full")
+                    Hint::use_full_backup)
             .at(path);
     }
     os::Claim claim(path);
@@ -355,7 +355,7 @@ void restore_file(const fs::path& path, const PeFile& seen, const std::vector<Ba
                   const CopyProgress& progress) {
     const Backup* chosen = first_in_state(backups, BackupState::valid);
     if (chosen == nullptr) {
-        throw Error(ErrorCode::no_backup, "restore: there is no backup", "install the file's package again").at(path);
+        throw Error(ErrorCode::no_backup, "restore: there is no backup", Hint::install_again).at(path);
     }
     if (chosen->kind == BackupKind::undo) {
         revert(path, seen, *chosen, progress);
@@ -374,7 +374,7 @@ void put_back_missing(const fs::path& path) {
     const fs::path backup = backup_path(path);
     const os::FileInfo info = os::info_of(backup);
     if (info.type == os::FileType::link) {
-        throw Error(ErrorCode::link, "put the original back: its backup is a link", "put the file itself there").at(backup);
+        throw Error(ErrorCode::link, "put the original back: its backup is a link", Hint::put_file_there).at(backup);
     }
     if (info.type != os::FileType::regular) {
         throw Error(ErrorCode::no_backup, "put the original back: there is no backup").at(path);

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 Error stale(const fs::path& file) {
     return Error(ErrorCode::stale_backup, "check the backup: it belongs to another build of this file",
-                 "fixnvpe clean removes it")
+                 Hint::clean_removes)
         .at(file);
 }
 
@@ -101,7 +101,7 @@ std::optional<Backup> examine_backup(BackupKind kind, const fs::path& candidate,
     }
     try {
         if (backup.info.type == os::FileType::link) {
-            throw Error(ErrorCode::link, "check the backup: it is a link", "remove it, or put the file itself there");
+            throw Error(ErrorCode::link, "check the backup: it is a link", Hint::put_file_there);
         }
         return kind == BackupKind::undo ? examine_undo(backup, path, file) : examine_copy(backup, file);
     } catch (Error& error) {
@@ -109,9 +109,9 @@ std::optional<Backup> examine_backup(BackupKind kind, const fs::path& candidate,
         if (kind != BackupKind::undo && !file.image.has_fatbin()) {
             return std::nullopt;  // a DLL that we never patched, and something that somebody else put beside it
         }
-        const bool needs_hint = backup.state == BackupState::unusable && error.hint().empty();
-        backup.reason =
-            Error(error.code(), error.message(), needs_hint ? "move it away, or remove it" : error.hint()).at(backup.file);
+        const bool needs_hint = backup.state == BackupState::unusable && error.hint() == Hint::none;
+        backup.reason = Error(error.code(), error.message(), needs_hint ? Hint::move_away : error.hint(), error.detail())
+                            .at(backup.file);
         return backup;
     }
 }

@@ -15,7 +15,7 @@ std::vector<std::uint8_t> read_header_window(const os::File& file, std::uint64_t
         window.resize(static_cast<std::size_t>(std::min<std::uint64_t>(extent, file_size)));
         const std::size_t wanted = window.size() - old_size;
         if (file.read_at(old_size, ByteSpan(window).subspan(old_size)) != wanted) {
-            throw Error(ErrorCode::changed, "read headers: the file became shorter meanwhile", "run it again")
+            throw Error(ErrorCode::changed, "read headers: the file became shorter meanwhile", Hint::run_again)
                 .at(file.path());
         }
         if (window.empty()) {

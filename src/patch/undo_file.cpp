@@ -17,7 +17,7 @@ constexpr const char* TOOL = "fixnvpe";
 
 [[noreturn]] void bad(std::string_view what) {
     throw Error(ErrorCode::bad_undo, fmt::format("read the undo file: {}", what),
-                "it is not used; if the DLL must go back, install its package again");
+                Hint::leave_backup);
 }
 
 /// Words of the file's in a message: anybody may have written them, at any length.

@@ -12,7 +12,7 @@ void check_extent(std::uint64_t end, std::uint64_t file_size, const char* what) 
     if (end > file_size) {
         throw Error(ErrorCode::truncated,
                     fmt::format("read headers: {} ends at byte {}, but the file has only {} bytes", what, end, file_size),
-                    "the file is cut short: install it again");
+                    Hint::cut_short);
     }
     if (end > HEADER_WINDOW_MAX) {
         throw Error(ErrorCode::malformed, fmt::format("read headers: {} ends at byte {}, past the limit of {} bytes", what,

@@ -74,7 +74,7 @@ void must_agree(std::string_view field, const Ours& ours, const Theirs& theirs) 
     if (value != ours) {
         throw Error(ErrorCode::readers_disagree,
                     fmt::format("read headers: {} is {:#x} in the file, but LIEF reads {:#x}", field, ours, value),
-                    "this file's headers are ambiguous and it is left alone: please report it");
+                    Hint::ambiguous_headers);
     }
 }
 
@@ -83,7 +83,7 @@ void must_agree(const Section& ours, const LIEF::PE::Section& theirs) {
     const std::string name = full.substr(0, std::min(full.find('\0'), size_of::SectionName));
     if (name != ours.name) {
         throw Error(ErrorCode::readers_disagree, "read headers: a section's name differs between the file and LIEF",
-                    "this file's headers are ambiguous and it is left alone: please report it");
+                    Hint::ambiguous_headers);
     }
     must_agree("VirtualSize", ours.virtual_size, theirs.virtual_size());
     must_agree("VirtualAddress", ours.virtual_address, theirs.virtual_address());

@@ -413,8 +413,8 @@ void add_warning(std::vector<Message>& messages, const Result& result, Warning w
 
 Json to_json(const Error& error) {
     Json json{{"code", to_string(error.code())}, {"message", printable(error.message())}};
-    if (!error.hint().empty()) {
-        json["hint"] = printable(error.hint());
+    if (const std::string hint = words_of(error.hint(), error.detail()); !hint.empty()) {
+        json["hint"] = printable(hint);
     }
     return json;
 }
@@ -490,15 +490,6 @@ Json to_json(const Outcome& o) {
 }
 
 }  // namespace
-
-std::string describe(const Error& error) {
-    std::string text = error.path().empty() ? std::string() : printable_path(error.path()) + ": ";
-    text += printable(error.message());
-    if (!error.hint().empty()) {
-        text += "\n  hint: " + printable(error.hint());
-    }
-    return text;
-}
 
 std::string report_text(const Result& result, const ReportStyle& style) {
     if (result.command == Command::scan && !style.quiet) {

@@ -33,7 +33,7 @@ std::optional<ErrorCode> code_of(Step step) {
     try {
         step();
     } catch (const Error& error) {
-        UNSCOPED_INFO(to_utf8(error.path()) << ": " << error.message() << " (" << error.hint() << ")");
+        UNSCOPED_INFO(to_utf8(error.path()) << ": " << error.message() << " (" << words_of(error.hint(), error.detail()) << ")");
         CHECK_FALSE(error.path().empty());
         CHECK_THAT(error.message(), contains(": "));
         return error.code();

@@ -109,7 +109,7 @@ TEST_CASE("python_env: --env that is none is an error, whatever else is there") 
         CHECK(error.code() == ErrorCode::no_match);
         CHECK(error.path() == world.temp / dir);
         CHECK(error.message() == message);
-        CHECK_THAT(error.hint(), contains("the folder that holds python.exe, Scripts or bin"));
+        CHECK_THAT(error.detail(), contains("the folder that holds python.exe, Scripts or bin"));
     }
 }
 
@@ -245,7 +245,7 @@ TEST_CASE("python_env: nothing found says what was looked at, and how to name on
         for (const char* words : {"removed (VIRTUAL_ENV) is not there", "CONDA_PREFIX is not set",
                                   "(.venv in the current folder) is not there", "no Python on PATH",
                                   "the user has no site-packages", "--env DIR", "TARGET"}) {
-            CHECK_THAT(error.hint(), contains(words));
+            CHECK_THAT(error.detail(), contains(words));
         }
     }
 }

@@ -49,7 +49,7 @@ std::string described(const OwnFile& own) {
 }
 std::string described(const Error& error) {
     std::string text = std::string(to_string(error.code())) + ": " + error.path().generic_string() + ": " +
-                       error.message() + (error.hint().empty() ? "" : " (" + error.hint() + ")");
+                       error.message() + (error.detail().empty() ? "" : " (" + error.detail() + ")");
     if (fs::path::preferred_separator == '\\') {
         std::replace(text.begin(), text.end(), '\\', '/');
     }

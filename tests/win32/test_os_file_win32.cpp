@@ -65,9 +65,9 @@ std::optional<ErrorCode> code_of(Step step) {
     try {
         step();
     } catch (const Error& error) {
-        UNSCOPED_INFO(to_utf8(error.path()) << ": " << error.message() << " (" << error.hint() << ")");
+        UNSCOPED_INFO(to_utf8(error.path()) << ": " << error.message() << " (" << words_of(error.hint(), error.detail()) << ")");
         if (error.code() == ErrorCode::busy && error.message().find("another fixnvpe") == std::string::npos) {
-            CHECK_THAT(error.hint(), contains("in use by "));
+            CHECK_THAT(words_of(error.hint(), error.detail()), contains("in use by "));
         }
         return error.code();
     }

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "fixnvpe/base/names.hpp"
+
 namespace fixnvpe {
 
 /// What went wrong, for a program that reads the JSON output.
@@ -33,15 +35,70 @@ enum class ErrorCode {
     internal,          ///< a bug in fixnvpe
 };
 
-/// The code as it stands in the JSON output, such as "access-denied".
-[[nodiscard]] std::string_view to_string(ErrorCode code);
+/// As the code stands in the JSON output.
+template <>
+inline constexpr auto names_of<ErrorCode> = names<ErrorCode>({
+    {ErrorCode::usage, "usage"},
+    {ErrorCode::no_match, "no-match"},
+    {ErrorCode::not_found, "not-found"},
+    {ErrorCode::missing, "missing"},
+    {ErrorCode::access_denied, "access-denied"},
+    {ErrorCode::not_regular_file, "not-regular-file"},
+    {ErrorCode::link, "link"},
+    {ErrorCode::not_pe, "not-pe"},
+    {ErrorCode::truncated, "truncated"},
+    {ErrorCode::malformed, "malformed"},
+    {ErrorCode::readers_disagree, "readers-disagree"},
+    {ErrorCode::refused, "refused"},
+    {ErrorCode::busy, "busy"},
+    {ErrorCode::changed, "changed"},
+    {ErrorCode::disk_full, "disk-full"},
+    {ErrorCode::no_backup, "no-backup"},
+    {ErrorCode::stale_backup, "stale-backup"},
+    {ErrorCode::bad_undo, "bad-undo"},
+    {ErrorCode::verify_failed, "verify-failed"},
+    {ErrorCode::io, "io"},
+    {ErrorCode::interrupted, "interrupted"},
+    {ErrorCode::internal, "internal"},
+});
+
+/// What the user can do about an error. The words are in error.cpp, or with whoever knows the command line better.
+enum class Hint {
+    none,
+    words,               ///< those of Error::detail(), as they are
+    run_again,
+    wait,                ///< until another fixnvpe is done
+    report,              ///< a bug
+    be_owner_or_root,
+    be_administrator,
+    mounted_read_only,
+    write_protected,
+    blocked_by_antivirus,
+    free_space,
+    close_program,       ///< detail: "python.exe (1234)"; empty if it is not known
+    name_the_file,       ///< not a link to it
+    put_file_there,      ///< remove the link under a backup's name, or put the file itself there
+    remove_by_hand,      ///< something else stands under the name of a temporary
+    move_away,           ///< something else stands under the name of a backup
+    leave_backup,        ///< a damaged undo file is not used
+    clean_removes,       ///< a stale backup
+    use_full_backup,
+    install_again,       ///< the package
+    cut_short,           ///< the file: install it again
+    restore_and_check,   ///< the disk
+    patch_or_restore,    ///< puts a missing file back
+    unchanged,           ///< the file is as it was
+    ambiguous_headers,   ///< left alone
+};
 
 /// The one exception type of this program: one file, or the command line, failed.
 class Error : public std::exception {
 public:
     /// @param message what failed, a colon, and the reason: "read: Input/output error"
-    /// @param hint    what the user can do about it; may be empty
-    Error(ErrorCode code, std::string message, std::string hint = {});
+    /// @param detail  for a hint that has one
+    Error(ErrorCode code, std::string message, Hint hint = Hint::none, std::string detail = {});
+    /// @param hint words; may be empty
+    Error(ErrorCode code, std::string message, std::string hint);
 
     /// The same error, said of this file: throw Error(…).at(path).
     [[nodiscard]] Error at(std::filesystem::path path) &&;
@@ -50,14 +107,22 @@ public:
     /// Empty where the thrower did not know it: functions over plain values do not.
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
     [[nodiscard]] const std::string& message() const noexcept { return message_; }
-    [[nodiscard]] const std::string& hint() const noexcept { return hint_; }
+    [[nodiscard]] Hint hint() const noexcept { return hint_; }
+    [[nodiscard]] const std::string& detail() const noexcept { return detail_; }
     [[nodiscard]] const char* what() const noexcept override { return message_.c_str(); }
 
 private:
     ErrorCode code_;
     std::filesystem::path path_;
     std::string message_;
-    std::string hint_;
+    Hint hint_;
+    std::string detail_;
 };
+
+/// The hint in words; empty if there is none.
+[[nodiscard]] std::string words_of(Hint hint, std::string_view detail = {});
+
+/// "PATH: what failed: the system's reason", and where there is one "\n  hint: …". Fit for a terminal.
+[[nodiscard]] std::string describe(const Error& error);
 
 }  // namespace fixnvpe

@@ -32,7 +32,4 @@ struct Message {
 
 [[nodiscard]] std::vector<Message> report_messages(const Result& result, const ReportStyle& style);
 
-/// "PATH: what failed: the system's reason", and where there is one "\n  hint: …".
-[[nodiscard]] std::string describe(const Error& error);
-
 }  // namespace fixnvpe
