@@ -1,17 +1,18 @@
 #include <exception>
+#include <string>
 
-#include "fixnvpe/ui/cli.hpp"
-#include "fixnvpe/commands/run.hpp"
 #include "fixnvpe/base/error.hpp"
-#include "fixnvpe/ui/log.hpp"
+#include "fixnvpe/commands/outcome.hpp"
 #include "fixnvpe/os/process.hpp"
+#include "fixnvpe/ui/log.hpp"
+#include "fixnvpe/ui/program.hpp"
 
 int main(int argc, char* argv[]) {
     using namespace fixnvpe;
     try {
         os::prepare_streams();
         os::catch_interrupts();
-        return run_cli(os::arguments(argc, argv));
+        return run_program(os::arguments(argc, argv));
     } catch (const Error& error) {
         log::error(describe(error));
     } catch (const std::exception& error) {

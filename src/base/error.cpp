@@ -10,7 +10,10 @@ Error::Error(ErrorCode code, std::string message, Hint hint, std::string detail)
     : code_(code), message_(std::move(message)), hint_(hint), detail_(std::move(detail)) {}
 
 Error::Error(ErrorCode code, std::string message, std::string hint)
-    : Error(code, std::move(message), hint.empty() ? Hint::none : Hint::words, std::move(hint)) {}
+    : code_(code),
+      message_(std::move(message)),
+      hint_(hint.empty() ? Hint::none : Hint::words),
+      detail_(std::move(hint)) {}
 
 Error Error::at(std::filesystem::path path) && {
     path_ = std::move(path);
@@ -42,7 +45,7 @@ std::string words_of(Hint hint, std::string_view detail) {
         case Hint::leave_backup: return "it is not used; if the DLL must go back, install its package again";
         case Hint::clean_removes: return "fixnvpe clean removes it";
         case Hint::use_full_backup: return "use --backup full";
-        case Hint::install_again: return "install the file's package again";
+        case Hint::install_again: return "install the file's package again to get the original";
         case Hint::cut_short: return "the file is cut short: install it again";
         case Hint::restore_and_check: return "fixnvpe restore puts the original back; check the disk";
         case Hint::patch_or_restore: return "fixnvpe patch or fixnvpe restore puts it back";

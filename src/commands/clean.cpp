@@ -1,128 +1,94 @@
 #include "fixnvpe/commands/clean.hpp"
 
+#include <algorithm>
 #include <optional>
-#include <string>
 
-#include "fixnvpe/patch/apply.hpp"
-#include "fixnvpe/patch/backup.hpp"
-#include "fixnvpe/patch/dll.hpp"
+#include "fixnvpe/patch/decide.hpp"
+#include "fixnvpe/patch/examine.hpp"
+#include "fixnvpe/patch/transaction.hpp"
 
 namespace fixnvpe {
 namespace {
 
-enum class Verdict {
-    not_ours,  ///< somebody else's file that happens to have such a name
-    keep,
-    remove,      ///< no longer needed
-    remove_all,  ///< still of use: goes only with --all
-};
-
-struct Decision {
-    Verdict verdict = Verdict::keep;
-    std::string why;
-};
-
-std::optional<PeFile> try_to_read(const std::filesystem::path& path) {
-    try {
-        return read_pe_file(path);
-    } catch (const Error&) {
-        return std::nullopt;
-    }
-}
-
-Decision judge_copy(const OwnFile& own, const std::optional<PeFile>& dll) {
-    const std::optional<PeFile> copy = try_to_read(own.path);
-    if (!copy || !copy->image.has_fatbin()) {
-        return {Verdict::not_ours, {}};
-    }
-    if (!dll) {
-        const bool missing = os::info_of(own.dll).type == os::FileType::missing;
-        if (missing && os::info_of(temporary_path(own.dll)).type != os::FileType::missing) {
-            return {Verdict::keep, "a crash left it without its DLL: patch or restore puts it back"};
+std::vector<CleanOutcome> describe(const Findings& findings, const Decision& decision) {
+    std::vector<CleanOutcome> outcomes(findings.sidecars.size());
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+        outcomes[i].path = findings.sidecars[i].path;
+        outcomes[i].kind = findings.sidecars[i].kind;
+        outcomes[i].dll_status =
+            findings.presence == DllFacts::Presence::there ? decision.status : Status::not_pe;
+        outcomes[i].reason = decision.sidecars[i].reason;
+        if (outcomes[i].reason.why == Why::bad_undo) {
+            outcomes[i].cause = findings.sidecars[i].error;
         }
-        return {Verdict::remove_all, missing ? "its DLL is gone: it may be the only copy"
-                                             : "its DLL is damaged: it may be the only whole copy"};
+        if (outcomes[i].reason.why == Why::in_use) {
+            outcomes[i].error = Error(ErrorCode::busy, "remove: another fixnvpe works on this file", Hint::wait)
+                                    .at(findings.sidecars[i].path);
+        }
     }
-    const BackupKind kind = own.kind == OwnFileKind::legacy_backup ? BackupKind::legacy : BackupKind::full;
-    const auto backup = examine_backup(kind, own.path, own.dll, *dll);
-    if (backup && backup->state == BackupState::valid) {
-        return {Verdict::remove_all, "restore could use it"};
-    }
-    return {Verdict::remove, "of another build"};
+    return outcomes;
 }
 
-Decision judge_undo(const OwnFile& own, const std::optional<PeFile>& dll) {
-    if (!dll) {
-        return os::info_of(own.dll).type == os::FileType::missing
-                   ? Decision{Verdict::remove, "its DLL is gone"}
-                   : Decision{Verdict::remove_all, "its DLL is damaged"};
-    }
-    const auto undo = examine_backup(BackupKind::undo, own.path, own.dll, *dll);
-    if (!undo) {
-        return {Verdict::keep, {}};
-    }
-    switch (undo->state) {
-        case BackupState::stale: return {Verdict::remove, "of another build"};
-        case BackupState::unusable: return {Verdict::remove_all, "it can't be used: " + undo->reason->message()};
-        case BackupState::valid: break;
-    }
-    if (undo->half_done) {
-        return {Verdict::keep, "an edit was broken off half way: patch or restore it first"};
-    }
-    return shows_a_patch(*undo, *dll) ? Decision{Verdict::remove_all, "restore could use it"}
-                                      : Decision{Verdict::remove, "nothing to undo"};
+void mark(CleanOutcome& outcome, Action action, const Sidecar& sidecar) {
+    outcome.action = action;
+    outcome.freed = sidecar.info.hard_links > 1 ? 0 : sidecar.info.allocated;
 }
 
-Decision judge_temporary(const OwnFile& own) {
-    if (os::is_claimed(own.dll)) {
-        throw Error(ErrorCode::busy, "remove: another fixnvpe works on this file", Hint::wait);
+/// Removes one file. A temporary goes when its lock is taken.
+void remove(CleanOutcome& outcome, std::optional<Transaction>& transaction, const Findings& findings,
+            const Sidecar& sidecar) {
+    try {
+        if (!transaction) {
+            transaction.emplace(findings, CopyProgress());
+        }
+        if (sidecar.kind != SidecarKind::temporary) {
+            transaction->remove(sidecar);
+        }
+        mark(outcome, Action::removed, sidecar);
+    } catch (const Error& error) {
+        outcome.error = error.path().empty() ? Error(error).at(sidecar.path) : error;
     }
-    if (os::info_of(own.dll).type == os::FileType::missing &&
-        os::info_of(backup_path(own.dll)).type != os::FileType::missing) {
-        return {Verdict::keep, "a crash left it without its DLL: patch or restore puts it back"};
-    }
-    return {Verdict::remove, "left by a crash"};
 }
 
-Decision judge(const OwnFile& own, const std::optional<PeFile>& dll) {
-    switch (own.kind) {
-        case OwnFileKind::backup:
-        case OwnFileKind::numbered_backup:
-        case OwnFileKind::legacy_backup: return judge_copy(own, dll);
-        case OwnFileKind::undo: return judge_undo(own, dll);
-        case OwnFileKind::temporary: return judge_temporary(own);
+std::vector<CleanOutcome> clean_group(const SidecarGroup& group, const Request& request) {
+    Query query;
+    query.path = group.dll;
+    query.aslr = request.policy.aslr;
+    query.lenient = true;
+    query.candidates = group.sidecars;
+    const Findings findings = examine(query);
+    const Decision decision = decide(request.policy, findings.dll_facts(), findings.sidecar_facts());
+    std::vector<CleanOutcome> outcomes = describe(findings, decision);
+    std::optional<Transaction> transaction;
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+        if (decision.sidecars[i].fate != Fate::remove) {
+            continue;
+        }
+        if (request.dry_run) {
+            mark(outcomes[i], Action::would_remove, findings.sidecars[i]);
+        } else {
+            remove(outcomes[i], transaction, findings, findings.sidecars[i]);
+        }
     }
-    return {};
+    return outcomes;
 }
 
 }  // namespace
 
-void clean(Outcome& outcome, const OwnFile& own, const Request& request) {
-    const os::FileInfo info = os::info_of(own.path);
-    const std::optional<PeFile> dll = try_to_read(own.dll);
-    const Decision decision = judge(own, dll);
-    outcome.status = dll ? assess(dll->image, dll->info.size, request.aslr, false).status : Status::not_pe;
-    if (decision.verdict == Verdict::not_ours) {
-        outcome.passed_over = true;
-        return;
+std::vector<CleanOutcome> clean(const SidecarGroup& group, const Request& request) {
+    try {
+        return clean_group(group, request);
+    } catch (const Error& error) {
+        std::vector<CleanOutcome> outcomes;
+        for (const SidecarPlace& place : group.sidecars) {
+            CleanOutcome outcome;
+            outcome.path = place.path;
+            outcome.kind = place.kind;
+            outcome.error = error.path().empty() ? Error(error).at(place.path) : error;
+            outcomes.push_back(std::move(outcome));
+        }
+        return outcomes;
     }
-    outcome.reason = decision.why;
-    const bool removes = decision.verdict == Verdict::remove ||
-                         (decision.verdict == Verdict::remove_all && request.clean_all);
-    if (!removes) {
-        return;
-    }
-    outcome.freed = info.hard_links > 1 ? 0 : info.allocated;
-    if (request.dry_run) {
-        outcome.action = Action::would_remove;
-        return;
-    }
-    if (own.kind == OwnFileKind::temporary) {
-        remove_leftover_temporary(own.dll);
-    } else {
-        remove_own_file(own.dll, own.path, info);
-    }
-    outcome.action = Action::removed;
 }
 
 }  // namespace fixnvpe

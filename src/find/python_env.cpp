@@ -332,17 +332,6 @@ PythonEnvironment find_python_environment(const EnvironmentQuery& query) {
     return Search(query).find();
 }
 
-std::string describe(const PythonEnvironment& environment) {
-    const std::string where =
-        fmt::format("environment: {} ({})", printable_path(environment.prefix), environment.chosen_by);
-    if (!environment.torch) {
-        return where + ", torch is not installed";
-    }
-    const Torch& torch = *environment.torch;
-    return fmt::format("{}, torch {}{}", where, torch.version.empty() ? "of unknown version" : printable(torch.version),
-                       torch.cuda ? "" : ": a build without CUDA (CPU), nothing to patch");
-}
-
 const Torch& require_torch(const PythonEnvironment& environment) {
     if (!environment.torch) {
         throw Error(ErrorCode::no_match, fmt::format("torch is not installed here ({})", environment.chosen_by),

@@ -84,19 +84,19 @@ Absent find_absent(const path& target, bool magic) {
 using Key = std::pair<os::FileIdentity, std::u32string>;
 
 /// By the folded name of the DLL that they belong to.
-using OwnFiles = std::map<std::u32string, std::vector<OwnFile>>;
+using SidecarsByDll = std::map<std::u32string, std::vector<FoundSidecar>>;
 
-OwnFiles own_files_among(const std::vector<os::FolderEntry>& entries, const path& folder) {
-    OwnFiles result;
+SidecarsByDll sidecars_among(const std::vector<os::FolderEntry>& entries, const path& folder) {
+    SidecarsByDll result;
     for (const os::FolderEntry& entry : entries) {
-        const auto own = own_file_name(entry.name);
+        const auto own = sidecar_name(entry.name);
         if (own && entry.type == os::FileType::regular) {
             result[folded_name(own->dll)].push_back({folder / entry.name, folder / own->dll, own->kind, true});
         }
     }
     for (std::size_t i = 0; i < entries.size() && !result.empty(); ++i) {
         if (const auto there = result.find(folded_name(entries[i].name)); there != result.end()) {
-            for (OwnFile& own : there->second) {
+            for (FoundSidecar& own : there->second) {
                 own.orphan = false;
             }
         }
@@ -110,7 +110,7 @@ public:
 
     void add(const path& target) {
         matched_ = false;
-        only_own_ = false;
+        only_sidecars_ = false;
         attempt(target, [&] { look_up(target); });
     }
 
@@ -118,15 +118,15 @@ public:
         for (auto& [key, file] : files_) {
             targets_.files.push_back(std::move(file));
         }
-        for (auto& [key, own] : own_files_) {
+        for (auto& [key, own] : sidecars_) {
             const bool removed = own.orphan && !files_.contains(Key{key.first, folded_name(own.dll)});
-            if (removed || want_ == Want::own_files) {
-                targets_.own_files.push_back(std::move(own));
+            if (removed || want_ == Want::sidecars) {
+                targets_.sidecars.push_back(std::move(own));
             }
         }
         const auto by_path = [](const auto& a, const auto& b) { return a.path.native() < b.path.native(); };
         std::sort(targets_.files.begin(), targets_.files.end(), by_path);
-        std::sort(targets_.own_files.begin(), targets_.own_files.end(), by_path);
+        std::sort(targets_.sidecars.begin(), targets_.sidecars.end(), by_path);
         return std::move(targets_);
     }
 
@@ -172,7 +172,7 @@ private:
 
     /// The user named this file.
     void name(const path& target, const path& file, os::FileType type) {
-        if (const auto own = own_file_name(own_file_name(target) ? target : file)) {
+        if (const auto own = sidecar_name(sidecar_name(target) ? target : file)) {
             throw Error(ErrorCode::usage, "this is one of fixnvpe's own files",
                         fmt::format("name the DLL itself: {}", printable_path(own->dll)));
         }
@@ -181,8 +181,8 @@ private:
         }
         const path folder = spelled(file.parent_path());
         const os::FileIdentity identity = folder_identity(folder);
-        if (want_ == Want::own_files) {
-            add_own_files_of(file, folder, identity);
+        if (want_ == Want::sidecars) {
+            add_sidecars_of(file, folder, identity);
         }
         const bool missing = type == os::FileType::missing;
         if (!missing || os::info_of(backup_path(file)).type == os::FileType::regular) {
@@ -193,14 +193,14 @@ private:
         }
     }
 
-    void add_own_files_of(const path& dll, const path& folder, const os::FileIdentity& identity) {
-        auto listed = own_files_in_.find(identity);
-        if (listed == own_files_in_.end()) {
-            OwnFiles found;
+    void add_sidecars_of(const path& dll, const path& folder, const os::FileIdentity& identity) {
+        auto listed = sidecars_in_.find(identity);
+        if (listed == sidecars_in_.end()) {
+            SidecarsByDll found;
             if (os::info_of(folder).type != os::FileType::missing) {
-                found = own_files_among(os::list_folder(folder), dll.parent_path());
+                found = sidecars_among(os::list_folder(folder), dll.parent_path());
             }
-            listed = own_files_in_.emplace(identity, std::move(found)).first;
+            listed = sidecars_in_.emplace(identity, std::move(found)).first;
         }
         if (const auto own = listed->second.find(folded_name(dll)); own != listed->second.end()) {
             take(identity, own->second);
@@ -219,7 +219,7 @@ private:
         }
         if (!matched_ && targets_.problems.size() == problems && !os::interrupted()) {
             throw Error(ErrorCode::no_match, nothing,
-                        only_own_ ? "only fixnvpe's own files are there, and they are never a target" : hint);
+                        only_sidecars_ ? "only fixnvpe's own files are there, and they are never a target" : hint);
         }
     }
 
@@ -242,32 +242,32 @@ private:
                 Glob::States states = glob.enter(place.states, points(entry.name));
                 const bool whole = place.whole || glob.matches_folder(states);
                 if ((whole || !states.empty()) && link) {
-                    targets_.skipped.push_back({file, "a link to a folder: not followed"});
+                    targets_.skipped.push_back({file, SkipReason::link_to_folder});
                 } else if (whole || !states.empty()) {
                     places.push_back({file, std::move(states), whole});
                 }
             } else if (!wanted(entry.name)) {
                 continue;
-            } else if (is_own_file(entry.name)) {
-                only_own_ = true;
+            } else if (is_sidecar(entry.name)) {
+                only_sidecars_ = true;
             } else if (type == os::FileType::regular) {
                 take(identity, {file, false, link, false});
             } else {
-                targets_.skipped.push_back({file, link ? "a link to no file" : "not a regular file"});
+                targets_.skipped.push_back({file, link ? SkipReason::link_to_nothing : SkipReason::not_regular_file});
             }
         }
-        for (const auto& [name, files] : own_files_among(entries, place.folder)) {
+        for (const auto& [name, files] : sidecars_among(entries, place.folder)) {
             const path& dll = files.front().dll;
             // By another extension it may well be someone else's file: NOTES.txt.bak.
             if (!has_dll_extension(dll) || !wanted(dll.filename())) {
                 continue;
             }
-            only_own_ = true;
+            only_sidecars_ = true;
             take(identity, files);
-            const auto is_there = [&, &files = files](OwnFileKind kind) {
-                return std::any_of(files.begin(), files.end(), [&](const OwnFile& own) { return own.kind == kind; });
+            const auto is_there = [&, &files = files](SidecarKind kind) {
+                return std::any_of(files.begin(), files.end(), [&](const FoundSidecar& own) { return own.kind == kind; });
             };
-            if (files.front().orphan && is_there(OwnFileKind::backup) && is_there(OwnFileKind::temporary)) {
+            if (files.front().orphan && is_there(SidecarKind::full) && is_there(SidecarKind::temporary)) {
                 take(identity, {dll, false, false, true});
             }
         }
@@ -280,10 +280,10 @@ private:
         file.missing = file.missing || target.missing;
     }
 
-    void take(const os::FileIdentity& folder, const std::vector<OwnFile>& files) {
-        matched_ = matched_ || want_ == Want::own_files;
-        for (const OwnFile& own : files) {
-            own_files_.try_emplace(Key{folder, folded_name(own.path)}, own);
+    void take(const os::FileIdentity& folder, const std::vector<FoundSidecar>& files) {
+        matched_ = matched_ || want_ == Want::sidecars;
+        for (const FoundSidecar& own : files) {
+            sidecars_.try_emplace(Key{folder, folded_name(own.path)}, own);
         }
     }
 
@@ -309,10 +309,10 @@ private:
     Want want_;
     Targets targets_;
     std::map<Key, Target> files_;
-    std::map<Key, OwnFile> own_files_;
-    std::map<os::FileIdentity, OwnFiles> own_files_in_;  ///< of the folders of named files
+    std::map<Key, FoundSidecar> sidecars_;
+    std::map<os::FileIdentity, SidecarsByDll> sidecars_in_;  ///< of the folders of named files
     bool matched_ = false;                               ///< of the present target: something was taken
-    bool only_own_ = false;                              ///< our own files were passed over
+    bool only_sidecars_ = false;                              ///< our own files were passed over
 };
 
 }  // namespace

@@ -1,40 +1,40 @@
 #include "fixnvpe/patch/dll.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "fixnvpe/pe/reader.hpp"
 
 namespace fixnvpe {
 
-std::vector<std::uint8_t> read_header_window(const os::File& file, std::uint64_t file_size) {
-    std::vector<std::uint8_t> window;
-    // Three rounds at the most: the first window shows e_lfanew, the next one the counts.
-    for (std::size_t extent = HEADER_WINDOW_MIN; extent > window.size(); extent = header_extent(window, file_size)) {
-        const std::size_t old_size = window.size();
-        window.resize(static_cast<std::size_t>(std::min<std::uint64_t>(extent, file_size)));
-        const std::size_t wanted = window.size() - old_size;
-        if (file.read_at(old_size, ByteSpan(window).subspan(old_size)) != wanted) {
+std::vector<std::uint8_t> read_headers(const os::File& file, std::uint64_t file_size) {
+    std::vector<std::uint8_t> headers;
+    // Three rounds at the most: the first bytes show e_lfanew, the next ones the counts.
+    for (std::size_t extent = HEADER_WINDOW_MIN; extent > headers.size(); extent = header_extent(headers, file_size)) {
+        const std::size_t old_size = headers.size();
+        headers.resize(static_cast<std::size_t>(std::min<std::uint64_t>(extent, file_size)));
+        const std::size_t wanted = headers.size() - old_size;
+        if (file.read_at(old_size, ByteSpan(headers).subspan(old_size)) != wanted) {
             throw Error(ErrorCode::changed, "read headers: the file became shorter meanwhile", Hint::run_again)
                 .at(file.path());
         }
-        if (window.empty()) {
+        if (headers.empty()) {
             break;
         }
     }
-    return window;
+    return headers;
 }
 
-PeFile read_pe_file(const os::File& file) {
-    PeFile result;
-    result.info = file.opened_as();
-    result.window = read_header_window(file, result.info.size);
-    result.image = read_pe(result.window, result.info.size);
-    return result;
+Dll read_dll(const os::File& file) {
+    Dll dll;
+    dll.path = file.path();
+    dll.info = file.opened_as();
+    dll.headers = read_headers(file, dll.info.size);
+    dll.image = read_pe(dll.headers, dll.info.size);
+    return dll;
 }
 
-PeFile read_pe_file(const std::filesystem::path& path) {
-    return read_pe_file(os::File::open_to_read(path));
+Dll read_dll(const std::filesystem::path& path) {
+    return read_dll(os::File::open_to_read(path));
 }
 
 }  // namespace fixnvpe

@@ -51,8 +51,15 @@ path numbered_backup_path(const path& dll, unsigned n) {
     return with_suffix(backup_path(dll), "." + std::to_string(n));
 }
 
-std::optional<OwnFileName> own_file_name(const path& name) {
-    const auto without = [](NativeView text, std::string_view suffix, OwnFileKind kind) -> std::optional<OwnFileName> {
+std::vector<SidecarPlace> sidecars_of(const path& dll) {
+    return {{SidecarKind::full, backup_path(dll)},
+            {SidecarKind::undo, undo_path(dll)},
+            {SidecarKind::legacy, legacy_backup_path(dll)},
+            {SidecarKind::temporary, temporary_path(dll)}};
+}
+
+std::optional<SidecarName> sidecar_name(const path& name) {
+    const auto without = [](NativeView text, std::string_view suffix, SidecarKind kind) -> std::optional<SidecarName> {
         if (!has_suffix(text, suffix)) {
             return std::nullopt;
         }
@@ -60,13 +67,17 @@ std::optional<OwnFileName> own_file_name(const path& name) {
         if (!dll.has_filename()) {
             return std::nullopt;
         }
-        return OwnFileName{std::move(dll), kind};
+        return SidecarName{std::move(dll), kind};
     };
     const NativeView text = name.native();
-    for (const auto& [suffix, kind] : {std::pair{BACKUP, OwnFileKind::backup},
-                                       {LEGACY_BACKUP, OwnFileKind::legacy_backup},
-                                       {UNDO, OwnFileKind::undo},
-                                       {std::string_view(os::TEMPORARY_SUFFIX), OwnFileKind::temporary}}) {
+    // While an undo file is written, it has a temporary of its own.
+    if (const auto temporary = without(text, std::string(UNDO) + os::TEMPORARY_SUFFIX, SidecarKind::temporary)) {
+        return temporary;
+    }
+    for (const auto& [suffix, kind] : {std::pair{BACKUP, SidecarKind::full},
+                                       {LEGACY_BACKUP, SidecarKind::legacy},
+                                       {UNDO, SidecarKind::undo},
+                                       {std::string_view(os::TEMPORARY_SUFFIX), SidecarKind::temporary}}) {
         if (auto result = without(text, suffix, kind)) {
             return result;
         }
@@ -78,15 +89,15 @@ std::optional<OwnFileName> own_file_name(const path& name) {
     if (without_number.size() == text.size()) {
         return std::nullopt;
     }
-    return without(without_number, ".bak.", OwnFileKind::numbered_backup);
+    return without(without_number, ".bak.", SidecarKind::numbered);
 }
 
-bool is_own_file(const path& name) {
-    return own_file_name(name).has_value();
+bool is_sidecar(const path& name) {
+    return sidecar_name(name).has_value();
 }
 
-std::optional<path> dll_of(const path& own_file) {
-    auto name = own_file_name(own_file);
+std::optional<path> dll_of(const path& sidecar) {
+    auto name = sidecar_name(sidecar);
     return name ? std::optional(std::move(name->dll)) : std::nullopt;
 }
 

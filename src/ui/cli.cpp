@@ -3,38 +3,36 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <numeric>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
 
-#include "fixnvpe/commands/run.hpp"
-#include "fixnvpe/ui/completion.hpp"
-#include "fixnvpe/ui/log.hpp"
-#include "fixnvpe/os/process.hpp"
-#include "fixnvpe/pe/reader.hpp"
-#include "fixnvpe/ui/progress.hpp"
-#include "fixnvpe/ui/report.hpp"
 #include "fixnvpe/base/text.hpp"
+#include "fixnvpe/pe/reader.hpp"
+#include "fixnvpe/ui/arguments.hpp"
+#include "fixnvpe/ui/completion.hpp"
+
+// Last: with CLI11 2.6 it brings Windows's macros.
+#include <CLI/CLI.hpp>
 
 namespace fixnvpe {
 namespace {
 
-enum class Color { automatic, always, never };
+/// What add_choice() has to say of an option's values.
+using Choices = std::map<std::string, std::vector<std::string>>;
 
-/// Everything that the command line can say.
-struct Options {
-    Request request;
-    ReportStyle style;
+/// Where CLI11 puts what it has read.
+struct Reading {
+    CommandLine line;
     std::vector<std::string> inputs;
-    Color color = Color::automatic;
-    bool json = false;
-    bool no_progress = false;
+    std::string env;
     bool clean_stale = false;  // the default; only there to be said
     std::string completion_shell;
+    Choices choices;
 };
 
 constexpr const char* DESCRIPTION =
@@ -53,126 +51,127 @@ constexpr const char* EXIT_STATUS_HELP =
     "  130  interrupted\n";
 
 /// Fits the help into 80 columns.
-std::string wrapped(const std::string& help) {
-    constexpr std::size_t columns = 50;
-    return fmt::format("{}", fmt::join(wrap(help, columns), "\n"));
-}
+class Help : public CLI::Formatter {
+public:
+    std::string make_option_desc(const CLI::Option* option) const override {
+        constexpr std::size_t columns = 50;
+        return fmt::format("{}", fmt::join(wrap(option->get_description(), columns), "\n"));
+    }
+};
 
-/// An option with one of a few words. @param text the words as the help shows them: "auto|keep|clear"
+/// An option with one of an enum's words.
 template <typename Enum>
-void add_choice(CLI::App& app, const std::string& name, Enum& value, const std::map<std::string, Enum>& choices,
-                const std::string& text, const std::string& help) {
-    const auto choose = [&value, choices, name, text](const std::string& word) {
-        const auto choice = choices.find(word);
-        if (choice == choices.end()) {
-            throw CLI::ValidationError(name, fmt::format("\"{}\" is none of {}", word, text));
-        }
-        value = choice->second;
+void add_choice(CLI::App& app, Reading& reading, const std::string& name, Enum& value, const std::string& help) {
+    std::vector<std::string> words;
+    for (const auto& [choice, word] : names_of<Enum>) {
+        words.emplace_back(word);
+    }
+    const std::string text = fmt::format("{}", fmt::join(words, "|"));
+    const auto check = [text](const std::string& word) {
+        return from_string<Enum>(word) ? std::string() : fmt::format("\"{}\" is none of {}", word, text);
     };
-    app.add_option_function<std::string>(name, choose, wrapped(help))->option_text(text);
+    app.add_option_function<std::string>(name, [&value](const std::string& word) { value = *from_string<Enum>(word); }, help)
+        ->check(CLI::Validator(check, ""))
+        ->option_text(text);
+    reading.choices[name] = std::move(words);
 }
 
-void add_common(CLI::App& app, Options& options) {
-    app.add_flag("--json", options.json, "Print one JSON document instead of text");
-    app.add_flag("-v,--verbose", options.style.verbose, wrapped("Also show what was passed over, and each changed field"));
-    app.add_flag("-q,--quiet", options.style.quiet, "Show only what is a problem");
-    add_choice(app, "--color", options.color,
-               {{"auto", Color::automatic}, {"always", Color::always}, {"never", Color::never}}, "auto|always|never",
-               "Colors; auto: on a terminal, unless NO_COLOR is set");
-    app.add_flag("--no-progress", options.no_progress, "No progress line during long copies");
+void add_common(CLI::App& app, Reading& reading) {
+    app.add_flag("--json", reading.line.json, "Print one JSON document instead of text");
+    app.add_flag("-v,--verbose", reading.line.style.verbose, "Also show what was passed over, and each changed field");
+    app.add_flag("-q,--quiet", reading.line.style.quiet, "Show only what is a problem");
+    add_choice(app, reading, "--color", reading.line.color, "Colors; auto: on a terminal, unless NO_COLOR is set");
+    app.add_flag("--no-progress", reading.line.no_progress, "No progress line during long copies");
 }
 
-void add_targets(CLI::App& app, Options& options) {
-    app.add_option("TARGET", options.request.targets, wrapped(TARGET_HELP))->option_text("...");
-    app.add_option("--env", options.request.env,
-                   wrapped("Without a TARGET: the Python environment (venv, conda or plain), instead of the active one"))
+void add_targets(CLI::App& app, Reading& reading) {
+    app.add_option("TARGET", reading.line.request.targets, TARGET_HELP)->option_text("...");
+    app.add_option("--env", reading.env,
+                   "Without a TARGET: the Python environment (venv, conda or plain), instead of the active one")
         ->option_text("DIR");
-    app.add_option("--input", options.inputs, wrapped("Another way to give a target, as fixNvPe.py has it"))->option_text("GLOB");
+    app.add_option("--input", reading.inputs, "Another way to give a target, as fixNvPe.py has it")->option_text("GLOB");
 }
 
-void add_all_packages(CLI::App& app, Options& options) {
-    app.add_flag("--all", options.request.all_packages,
-                 wrapped("Without a TARGET: every DLL of the environment's site-packages, not only torch/lib"));
+void add_all_packages(CLI::App& app, Reading& reading) {
+    app.add_flag("--all", reading.line.request.all_packages,
+                 "Without a TARGET: every DLL of the environment's site-packages, not only torch/lib");
 }
 
-void add_aslr(CLI::App& app, Options& options, const std::string& help) {
-    add_choice(app, "--aslr", options.request.aslr,
-               {{"auto", AslrPolicy::automatic}, {"keep", AslrPolicy::keep}, {"clear", AslrPolicy::clear}},
-               "auto|keep|clear", help);
+void add_aslr(CLI::App& app, Reading& reading, const std::string& help) {
+    add_choice(app, reading, "--aslr", reading.line.request.policy.aslr, help);
 }
 
-CLI::App& add_command(CLI::App& app, Options& options, Command command, const std::string& help,
+CLI::App& add_command(CLI::App& app, Reading& reading, Command command, const std::string& help,
                       const std::string& examples) {
     CLI::App& sub = *app.add_subcommand(std::string(to_string(command)), help);
-    sub.callback([&options, command] { options.request.command = command; });
+    sub.callback([&reading, command] { reading.line.request.policy.command = command; });
     sub.footer("Examples:\n" + examples + "\n" + EXIT_STATUS_HELP);
-    add_targets(sub, options);
-    add_common(sub, options);
+    add_targets(sub, reading);
+    add_common(sub, reading);
     return sub;
 }
 
-void add_commands(CLI::App& app, Options& options) {
-    Request& request = options.request;
+void add_commands(CLI::App& app, Reading& reading) {
+    Request& request = reading.line.request;
 
-    CLI::App& patch = add_command(app, options, Command::patch,
+    CLI::App& patch = add_command(app, reading, Command::patch,
                                   "Clear DYNAMIC_BASE, drop MEM_WRITE on .nv_fatb, keep a backup",
                                   "  fixnvpe patch\n"
                                   "  fixnvpe patch \"C:\\Python310\\Lib\\site-packages\\torch\\lib\\*.dll\"\n"
                                   "  fixnvpe patch --dry-run torch/lib\n"
                                   "  fixnvpe patch --backup undo --aslr keep torch/lib\n");
-    add_all_packages(patch, options);
+    add_all_packages(patch, reading);
     patch.add_flag("-n,--dry-run", request.dry_run, "Say what would be done, write nothing");
-    add_aslr(patch, options,
+    add_aslr(patch, reading,
              "auto (default): clear DYNAMIC_BASE in the files whose .nv_fatb is writable; keep: never touch it; "
              "clear: clear it in every file that has .nv_fatb, as fixNvPe.py did");
-    add_choice(patch, "--backup", request.backup,
-               {{"full", BackupMode::full}, {"undo", BackupMode::undo}, {"none", BackupMode::none}}, "full|undo|none",
+    add_choice(patch, reading, "--backup", request.policy.backup,
                "full (default): NAME.bak, the original file; undo: NAME.fixnvpe-undo, a few hundred bytes that hold "
                "the changed fields, and the file is edited in place; none: neither");
-    patch.add_flag("--skip-signed", request.skip_signed, "Leave signed files alone");
+    patch.add_flag("--skip-signed", request.policy.skip_signed, "Leave signed files alone");
     patch.add_option("-j,--jobs", request.jobs, "Files worked on at once (default: 4)")
         ->check(CLI::Range(1U, 64U))
         ->option_text("N");
 
-    CLI::App& verify = add_command(app, options, Command::verify, "Report each file's status; write nothing",
+    CLI::App& verify = add_command(app, reading, Command::verify, "Report each file's status; write nothing",
                                    "  fixnvpe verify\n"
                                    "  fixnvpe verify --json torch/lib\n"
                                    "  fixnvpe verify --require-backup torch/lib\n");
-    add_aslr(verify, options, "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
-    add_all_packages(verify, options);
-    verify.add_flag("--skip-signed", request.skip_signed, "Do not ask for signed files to be patched");
-    verify.add_flag("--require-backup", request.require_backup, wrapped("A patched file without a valid backup fails, too"));
+    add_aslr(verify, reading, "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
+    add_all_packages(verify, reading);
+    verify.add_flag("--skip-signed", request.policy.skip_signed, "Do not ask for signed files to be patched");
+    verify.add_flag("--require-backup", request.policy.require_backup, "A patched file without a valid backup fails, too");
 
-    CLI::App& restore = add_command(app, options, Command::restore, "Put the originals back",
+    CLI::App& restore = add_command(app, reading, Command::restore, "Put the originals back",
                                     "  fixnvpe restore\n"
                                     "  fixnvpe restore --keep-backup torch/lib/torch_cuda.dll\n");
-    add_all_packages(restore, options);
+    add_all_packages(restore, reading);
     restore.add_flag("-n,--dry-run", request.dry_run, "Say what would be done, write nothing");
-    restore.add_flag("--keep-backup", request.keep_backup, "Keep the backup");
+    restore.add_flag("--keep-backup", request.policy.keep_backup, "Keep the backup");
 
-    CLI::App& scan = add_command(app, options, Command::scan,
+    CLI::App& scan = add_command(app, reading, Command::scan,
                                  "What the DLLs cost per process, and what patching would save; write nothing",
                                  "  fixnvpe scan\n"
                                  "  fixnvpe scan --workers 16 torch/lib\n");
-    add_aslr(scan, options, "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
-    add_all_packages(scan, options);
-    scan.add_option("--workers", options.style.workers, wrapped("DataLoader workers, each a process beside the first (default: 8)"))
+    add_aslr(scan, reading, "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
+    add_all_packages(scan, reading);
+    scan.add_option("--workers", request.workers, "DataLoader workers, each a process beside the first (default: 8)")
         ->check(CLI::Range(0U, 4096U))
         ->option_text("N");
 
-    CLI::App& clean = add_command(app, options, Command::clean,
+    CLI::App& clean = add_command(app, reading, Command::clean,
                                   "Remove backups that are no longer needed",
                                   "  fixnvpe clean --dry-run\n"
                                   "  fixnvpe clean --all torch/lib\n");
     clean.add_flag("-n,--dry-run", request.dry_run, "Say what would be done, write nothing");
-    CLI::Option* stale = clean.add_flag("--stale", options.clean_stale, "Only what no DLL needs any more (default)");
-    clean.add_flag("--all", request.clean_all, "Also the backups that restore could use")->excludes(stale);
+    CLI::Option* stale = clean.add_flag("--stale", reading.clean_stale, "Only what no DLL needs any more (default)");
+    clean.add_flag("--all", request.policy.clean_usable, "Also the backups that restore could use")->excludes(stale);
 }
 
 /// Not a command that works on files, so not one of Command.
-void add_completion(CLI::App& app, Options& options) {
+void add_completion(CLI::App& app, Reading& reading) {
     CLI::App& completion = *app.add_subcommand("completion", "Print a completion script for bash or powershell");
-    completion.add_option("SHELL", options.completion_shell, "bash or powershell")
+    completion.add_option("SHELL", reading.completion_shell, "bash or powershell")
         ->required()
         ->check(CLI::IsMember(std::set<std::string>{"bash", "powershell"}));
     completion.footer("Examples:\n"
@@ -180,37 +179,8 @@ void add_completion(CLI::App& app, Options& options) {
                       "  fixnvpe completion powershell | Out-String | Invoke-Expression\n");
 }
 
-[[noreturn]] void usage(const std::string& message, const std::string& hint) {
-    throw Error(ErrorCode::usage, message, hint);
-}
-
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
     return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
-/// How many letters have to be put in, left out or changed to get from one word to the other.
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i + 1);
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
-        }
-    }
-    return row[b.size()];
-}
-
-/// "did you mean --json?", or nothing if no word is near.
-std::string suggestion(std::string_view word, const std::vector<std::string>& words) {
-    constexpr std::size_t near = 2;
-    const auto nearest = std::min_element(words.begin(), words.end(), [&](const auto& a, const auto& b) {
-        return distance(word, a) < distance(word, b);
-    });
-    return nearest != words.end() && distance(word, *nearest) <= near ? fmt::format("did you mean {}?", *nearest)
-                                                                      : std::string();
 }
 
 std::vector<std::string> command_names(const CLI::App& app) {
@@ -232,40 +202,26 @@ std::vector<std::string> option_names(const CLI::App& app) {
     return names;
 }
 
-std::string completion_script(const CLI::App& app, const std::string& shell) {
+std::vector<CommandWords> words_of(const CLI::App& app, const Choices& choices) {
     std::vector<CommandWords> commands;
     for (const CLI::App* command : commands_of(app)) {
-        commands.push_back({command->get_name(), option_names(*command)});
+        CommandWords words{command->get_name(), command->get_description(), {}};
+        for (const CLI::Option* option : command->get_options()) {
+            for (const std::string& name : option->get_lnames()) {
+                const auto values = choices.find("--" + name);
+                words.options.push_back({"--" + name, option->get_description(),
+                                         values == choices.end() ? std::vector<std::string>() : values->second,
+                                         option->get_items_expected_max() > 0});
+            }
+        }
+        commands.push_back(std::move(words));
     }
-    return shell == "bash" ? bash_completion(commands) : powershell_completion(commands);
+    return commands;
 }
 
-/// The first word that is no option decides over what all others mean, so it is looked at before CLI11 does:
-/// `help COMMAND` is `COMMAND --help`, and fixNvPe.py's `--input GLOB` alone is `patch --input GLOB`.
-std::vector<std::string> with_command(const CLI::App& app, std::vector<std::string> arguments) {
-    const std::vector<std::string> names = command_names(app);
-    const auto is_name = [&](const std::string& word) {
-        return std::find(names.begin(), names.end(), word) != names.end();
-    };
-    const auto is_input = [](const std::string& word) { return word == "--input" || word.rfind("--input=", 0) == 0; };
-    if (std::none_of(arguments.begin(), arguments.end(), is_name) &&
-        std::any_of(arguments.begin(), arguments.end(), is_input)) {
-        arguments.insert(arguments.begin(), std::string(to_string(Command::patch)));
-        return arguments;
-    }
-    if (!arguments.empty() && arguments.front() == "help") {
-        arguments.erase(arguments.begin());
-        arguments.emplace_back("--help");
-    }
-    if (!arguments.empty() && arguments.front().rfind('-', 0) != 0 && !is_name(arguments.front())) {
-        const std::string& word = arguments.front();
-        std::string hint = suggestion(word, names);
-        if (hint.empty()) {
-            hint = fmt::format("the commands are {}; to patch a file: fixnvpe patch FILE", fmt::join(names, ", "));
-        }
-        usage(fmt::format("there is no command \"{}\"", word), hint);
-    }
-    return arguments;
+std::string completion_script(const CLI::App& app, const Reading& reading) {
+    const std::vector<CommandWords> commands = words_of(app, reading.choices);
+    return reading.completion_shell == "bash" ? bash_completion(commands) : powershell_completion(commands);
 }
 
 /// CLI11 names the words that it did not expect behind a colon.
@@ -284,89 +240,107 @@ std::string hint_for(const CLI::App& app, const std::vector<std::string>& argume
     return chosen.empty() ? "see fixnvpe --help" : fmt::format("see fixnvpe {} --help", command.get_name());
 }
 
-/// Reads the command line into options. @return the exit status if there is nothing more to do
-std::optional<ExitStatus> parse(const std::vector<std::string>& arguments, Options& options) {
-    CLI::App app(DESCRIPTION, "fixnvpe");
+void build(CLI::App& app, Reading& reading) {
+    app.formatter(std::make_shared<Help>());
     app.set_version_flag("--version", fmt::format("fixnvpe {} ({})", FIXNVPE_VERSION, reader_name()));
     app.allow_windows_style_options(false);  // "/models/x.dll" is a path, there as here
     app.require_subcommand(0, 1);
     app.footer("`fixnvpe COMMAND --help` has the options of each. `fixnvpe --input GLOB` means patch.\n\n" +
                std::string(EXIT_STATUS_HELP));
-    add_common(app, options);
-    add_commands(app, options);
-    add_completion(app, options);
-
-    std::vector<std::string> words = with_command(app, arguments);
-    std::reverse(words.begin(), words.end());  // as CLI11 wants them
-    try {
-        app.parse(words);
-    } catch (const CLI::CallForVersion& version) {
-        os::write(os::Stream::standard_output, std::string(version.what()) + "\n");
-        return ExitStatus::ok;
-    } catch (const CLI::CallForHelp&) {
-        os::write(os::Stream::standard_output, app.help());
-        return ExitStatus::ok;
-    } catch (const CLI::ParseError& error) {
-        usage(error.what(), hint_for(app, arguments));
-    }
-    if (app.get_subcommands().empty()) {
-        os::write(os::Stream::standard_error, app.help());
-        return ExitStatus::error;
-    }
-    if (!options.completion_shell.empty()) {
-        os::write(os::Stream::standard_output, completion_script(app, options.completion_shell));
-        return ExitStatus::ok;
-    }
-    auto& targets = options.request.targets;
-    targets.insert(targets.end(), options.inputs.begin(), options.inputs.end());
-    if (!targets.empty() && (options.request.env || options.request.all_packages)) {
-        usage("a TARGET and an environment (--env, --all) exclude each other", "leave one of them out");
-    }
-    if (options.style.quiet && options.style.verbose) {
-        usage("--quiet and --verbose exclude each other", "leave one of them out");
-    }
-    return std::nullopt;
+    add_common(app, reading);
+    add_commands(app, reading);
+    add_completion(app, reading);
 }
 
-bool use_color(Color color, os::Stream stream) {
-    switch (color) {
-        case Color::always: return true;
-        case Color::never: return false;
-        case Color::automatic: return os::is_terminal(stream) && !os::environment("NO_COLOR");
+bool takes_value(const CLI::App& app, std::string_view name) {
+    const auto found = app.get_options([&](const CLI::Option* option) {
+        return option->get_items_expected_max() > 0 && option->check_name(std::string(name));
+    });
+    return !found.empty();
+}
+
+Grammar grammar_of(const CLI::App& app) {
+    Grammar grammar;
+    grammar.commands = command_names(app);
+    grammar.takes_files = [](std::string_view command) { return from_string<Command>(command).has_value(); };
+    grammar.takes_value = [&app](std::string_view name) {
+        const auto commands = commands_of(app);
+        return takes_value(app, name) || std::any_of(commands.begin(), commands.end(), [&](const CLI::App* command) {
+                   return takes_value(*command, name);
+               });
+    };
+    return grammar;
+}
+
+std::string unmarked(std::string text) {
+    std::erase(text, PATH_MARK);
+    return text;
+}
+
+/// A path, as it was typed.
+std::string taken(const std::string& marked) {
+    return marked.starts_with(PATH_MARK) ? marked.substr(1) : marked;
+}
+
+[[noreturn]] void usage(const std::string& message, const std::string& hint) {
+    throw Error(ErrorCode::usage, message, hint);
+}
+
+/// What CLI11 can't say of options.
+CommandLine finished(Reading reading) {
+    CommandLine& line = reading.line;
+    std::vector<std::string>& targets = line.request.targets;
+    targets.insert(targets.end(), reading.inputs.begin(), reading.inputs.end());
+    std::transform(targets.begin(), targets.end(), targets.begin(), taken);
+    if (!reading.env.empty()) {
+        line.request.env = taken(reading.env);
     }
-    return false;
+    if (!targets.empty() && (line.request.env || line.request.all_packages)) {
+        usage("a TARGET and an environment (--env, --all) exclude each other", "leave one of them out");
+    }
+    if (line.style.quiet && line.style.verbose) {
+        usage("--quiet and --verbose exclude each other", "leave one of them out");
+    }
+    line.style.policy = line.request.policy;
+    return std::move(reading.line);
 }
 
 }  // namespace
 
-int run_cli(const std::vector<std::string>& arguments) {
-    Options options;
-    if (const auto status = parse(arguments, options)) {
-        return static_cast<int>(*status);
-    }
-    options.style.color = use_color(options.color, os::Stream::standard_output);
-    options.style.width = os::terminal_width(os::Stream::standard_output);
-    log::start(options.style.verbose, use_color(options.color, os::Stream::standard_error));
-    log::debug("reader: " + reader_name());
+bool wants_json(const std::vector<std::string>& arguments) {
+    Reading reading;
+    CLI::App app;
+    build(app, reading);
+    return has_flag(arguments, "--json", grammar_of(app));
+}
 
-    Result result;
-    {
-        ProgressLine line(!options.no_progress && !options.style.quiet && os::is_terminal(os::Stream::standard_error));
-        result = run(options.request, [&](const auto& path, auto done, auto total) { line.update(path, done, total); });
+CommandLine parse_command_line(const std::vector<std::string>& arguments) {
+    Reading reading;
+    CLI::App app(DESCRIPTION, "fixnvpe");
+    build(app, reading);
+    std::vector<std::string> words = prepared_for_cli11(arguments, grammar_of(app));
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    try {
+        app.parse(words);
+    } catch (const CLI::CallForVersion& version) {
+        reading.line.text = std::string(version.what()) + "\n";
+        return reading.line;
+    } catch (const CLI::CallForHelp&) {
+        reading.line.text = app.help();
+        return reading.line;
+    } catch (const CLI::ParseError& error) {
+        usage(unmarked(error.what()), hint_for(app, arguments));
     }
-    for (const Message& message : report_messages(result, options.style)) {
-        switch (message.level) {
-            case Message::Level::info: log::info(message.text); break;
-            case Message::Level::warning: log::warning(message.text); break;
-            case Message::Level::error: log::error(message.text); break;
-        }
+    if (app.get_subcommands().empty()) {
+        reading.line.text = app.help();
+        reading.line.no_command = true;
+        return reading.line;
     }
-    const std::string report =
-        options.json ? report_json(result, options.style) : report_text(result, options.style);
-    if (!os::write(os::Stream::standard_output, report)) {
-        throw Error(ErrorCode::io, "standard output: write failed", "is the disk full?");
+    if (!reading.completion_shell.empty()) {
+        reading.line.text = completion_script(app, reading);
+        return reading.line;
     }
-    return static_cast<int>(result.exit_status);
+    return finished(std::move(reading));
 }
 
 }  // namespace fixnvpe

@@ -14,12 +14,20 @@ std::string names_of(const std::vector<CommandWords>& commands) {
     return names;
 }
 
+std::string options_of(const CommandWords& command) {
+    std::string names;
+    for (const OptionWords& option : command.options) {
+        names += (names.empty() ? "" : " ") + option.name;
+    }
+    return names;
+}
+
 }  // namespace
 
 std::string bash_completion(const std::vector<CommandWords>& commands) {
     std::string cases;
     for (const CommandWords& command : commands) {
-        cases += fmt::format("        {}) options='{}' ;;\n", command.name, fmt::join(command.options, " "));
+        cases += fmt::format("        {}) options='{}' ;;\n", command.name, options_of(command));
     }
     return fmt::format(R"(_fixnvpe() {{
     local word=${{COMP_WORDS[COMP_CWORD]}} options=--help
@@ -44,7 +52,7 @@ complete -o filenames -F _fixnvpe fixnvpe
 std::string powershell_completion(const std::vector<CommandWords>& commands) {
     std::string table;
     for (const CommandWords& command : commands) {
-        table += fmt::format("        '{}' = '{}'\n", command.name, fmt::join(command.options, " "));
+        table += fmt::format("        '{}' = '{}'\n", command.name, options_of(command));
     }
     return fmt::format(R"(Register-ArgumentCompleter -Native -CommandName fixnvpe, fixnvpe.exe -ScriptBlock {{
     param($word, $ast, $position)

@@ -78,16 +78,16 @@ Bytes bytes_of(const fs::path& path) {
     return {text.begin(), text.end()};
 }
 
-Outcome run_on(const fs::path& dll, Command command, BackupMode backup, AslrPolicy aslr) {
+FileOutcome run_on(const fs::path& dll, Command command, BackupMode backup, AslrPolicy aslr) {
     Request request;
-    request.command = command;
+    request.policy.command = command;
     request.targets = {os::from_path(dll)};
-    request.backup = backup;
-    request.aslr = aslr;
-    Result result = run(request, [](const fs::path&, std::uint64_t, std::uint64_t) {});
-    REQUIRE(result.problems.empty());
-    REQUIRE(result.files.size() == 1);
-    return std::move(result.files.front());
+    request.policy.backup = backup;
+    request.policy.aslr = aslr;
+    Summary summary = run(request, [](const fs::path&, std::uint64_t, std::uint64_t) {});
+    REQUIRE(summary.problems.empty());
+    REQUIRE(summary.files.size() == 1);
+    return std::move(summary.files.front());
 }
 
 /// One case; the seed decides over everything.
@@ -118,8 +118,8 @@ bool check_case(const Session& session, std::uint64_t seed) {
     const std::string beside = changes && backup != BackupMode::none ? backup_name : "";
     const auto check_cache = [&] { CHECK((!cached || bytes_of(session / "cache/a.dll") == original)); };
 
-    const Outcome patched = run_on(dll, Command::patch, backup, aslr);
-    CHECK_FALSE(patched.error);
+    const FileOutcome patched = run_on(dll, Command::patch, backup, aslr);
+    CHECK_FALSE(patched.failed());
     CHECK((patched.action == Action::patched) == changes);
     CHECK((bytes_of(dll) == expected));
     CHECK(session.names() == alone + beside);
@@ -128,21 +128,21 @@ bool check_case(const Session& session, std::uint64_t seed) {
 
     fs::last_write_time(dll, fs::file_time_type::clock::now() - std::chrono::hours(48));
     const Snapshot after = session.snapshot();
-    const Outcome again = run_on(dll, Command::patch, backup, aslr);
-    CHECK_FALSE(again.error);
+    const FileOutcome again = run_on(dll, Command::patch, backup, aslr);
+    CHECK_FALSE(again.failed());
     CHECK(again.action == Action::none);
     CHECK(session.snapshot() == after);  // nothing was written: the same time and inode
 
-    const Outcome restored = run_on(dll, Command::restore, backup, aslr);
+    const FileOutcome restored = run_on(dll, Command::restore, backup, aslr);
     check_cache();
     if (changes && backup == BackupMode::none) {
         CHECK(restored.action == Action::none);
         // With DYNAMIC_BASE still set, nothing shows that the file was patched.
-        CHECK(restored.error.has_value() == (restored.status == Status::patched));
-        CHECK((!restored.error || restored.error->code() == ErrorCode::no_backup));
+        CHECK(restored.failed() == (restored.status == Status::patched));
+        CHECK((!restored.failed() || restored.undone.why == Why::no_backup));
         CHECK(session.snapshot() == after);
     } else {
-        CHECK_FALSE((restored.error && restored.error->code() != ErrorCode::no_backup));
+        CHECK((!restored.failed() || restored.undone.why == Why::no_backup));
         CHECK((restored.action == Action::restored) == changes);
         CHECK((bytes_of(dll) == original));
         CHECK(state_of(dll).mode == before.mode);

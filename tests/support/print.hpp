@@ -57,15 +57,6 @@ inline std::string describe(CheckSumState state) {
     return "?";
 }
 
-inline std::string describe(AslrPolicy policy) {
-    switch (policy) {
-        case AslrPolicy::automatic: return "auto";
-        case AslrPolicy::keep: return "keep";
-        case AslrPolicy::clear: return "clear";
-    }
-    return "?";
-}
-
 template <typename Named>
 requires std::is_enum_v<Named> std::string describe(Named value) {
     return std::string(to_string(value));

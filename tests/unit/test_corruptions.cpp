@@ -11,7 +11,9 @@
 #include "fixnvpe/pe/headers.hpp"
 #include "fixnvpe/pe/reader.hpp"
 #include "fixnvpe/patch/status.hpp"
+#include "fixnvpe/ui/words.hpp"
 #include "support/catch.hpp"
+#include "support/decided.hpp"
 #include "support/headers.hpp"
 #include "support/print.hpp"
 
@@ -253,9 +255,9 @@ void check(const Reading& read, const Headers& headers, const Expected& expected
     INFO("expected: " << to_string(*expected.status) << " " << expected.message);
     INFO("got: " << describe(read));
     REQUIRE(read.image.has_value());
-    const Assessment assessment = assess(*read.image, headers.file_size, AslrPolicy::automatic, false);
-    CHECK(assessment.status == *expected.status);
-    CHECK_THAT(assessment.reason, contains(std::string(expected.message)));
+    const Decided file = decided(*read.image, headers.file_size, AslrPolicy::automatic);
+    CHECK(file.status == *expected.status);
+    CHECK_THAT(words(file.refusal), contains(std::string(expected.message)));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "fixnvpe/find/python_env.hpp"
+#include "fixnvpe/ui/words.hpp"
 
 #include <filesystem>
 #include <map>
@@ -259,36 +260,36 @@ TEST_CASE("python_env: torch and its version are described, and so is that there
     SECTION("not installed") {
         world.temp.file(site + "/torchvision-0.13.1+cu113.dist-info/METADATA");
         const PythonEnvironment e = world.find();
-        CHECK(describe(e) == start + "torch is not installed");
+        CHECK(words(e) == start + "torch is not installed");
         CHECK_THROWS_AS(require_torch(e), Error);
     }
     SECTION("installed once, but gone: only its dist-info was left behind") {
         world.temp.file(site + "/torch-1.12.1.dist-info/METADATA");
-        CHECK(describe(world.find()) == start + "torch is not installed");
+        CHECK(words(world.find()) == start + "torch is not installed");
     }
     SECTION("a CUDA build") {
         world.torch(site);
         const PythonEnvironment e = world.find();
-        CHECK(describe(e) == start + "torch 1.12.1+cu113");
+        CHECK(words(e) == start + "torch 1.12.1+cu113");
         CHECK(require_torch(e).lib == world.temp / site / "torch/lib");
     }
     SECTION("a CPU build by its version") {
         world.torch(site, "2.1.0+cpu", true);
-        CHECK(describe(world.find()) == start + "torch 2.1.0+cpu: a build without CUDA (CPU), nothing to patch");
+        CHECK(words(world.find()) == start + "torch 2.1.0+cpu: a build without CUDA (CPU), nothing to patch");
     }
     SECTION("a CPU build by its files") {
         world.torch(site, "2.1.0", false);
         world.temp.file(site + "/torch/lib/cuda.txt");
-        CHECK(describe(world.find()) == start + "torch 2.1.0: a build without CUDA (CPU), nothing to patch");
+        CHECK(words(world.find()) == start + "torch 2.1.0: a build without CUDA (CPU), nothing to patch");
     }
     SECTION("conda's egg-info") {
         world.temp.file(site + "/torch-1.12.1-py3.9.egg-info/PKG-INFO");
         world.temp.file(site + "/torch/lib/c10_cuda.dll");
-        CHECK(describe(world.find()) == start + "torch 1.12.1");
+        CHECK(words(world.find()) == start + "torch 1.12.1");
     }
     SECTION("no dist-info at all") {
         world.temp.file(site + "/torch/lib/libtorch_cuda.so");
-        CHECK(describe(world.find()) == start + "torch of unknown version");
+        CHECK(words(world.find()) == start + "torch of unknown version");
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "fixnvpe/pe/reader.hpp"
 #include "support/catch.hpp"
+#include "support/decided.hpp"
 #include "support/headers.hpp"
 #include "support/print.hpp"
 #include "support/shapes.hpp"
@@ -27,16 +28,16 @@ PeSpec dll(std::uint32_t fatbin, bool dynamic_base) {
     return spec;
 }
 
-Assessment judge(const Headers& headers, AslrPolicy policy, bool kept_backup = false) {
-    return assess(read_pe(headers.window(), headers.file_size), headers.file_size, policy, kept_backup);
+Decided decided(const Headers& headers, AslrPolicy policy, bool was_patched = false) {
+    return test::decided(read_pe(headers.window(), headers.file_size), headers.file_size, policy, was_patched);
 }
 
-Assessment judge(const PeSpec& spec, AslrPolicy policy = AUTO, bool kept_backup = false) {
-    return judge(headers_of(spec), policy, kept_backup);
+Decided decided(const PeSpec& spec, AslrPolicy policy = AUTO, bool was_patched = false) {
+    return decided(headers_of(spec), policy, was_patched);
 }
 
-bool warns(const Assessment& assessment, Warning warning) {
-    return std::count(assessment.warnings.begin(), assessment.warnings.end(), warning) == 1;
+bool warns(const Decided& file, Warning warning) {
+    return std::count(file.warnings.begin(), file.warnings.end(), warning) == 1;
 }
 
 }  // namespace
@@ -74,12 +75,12 @@ TEST_CASE("status: .nv_fatb and DYNAMIC_BASE, under each policy, with and withou
         {"patched, the backup is gone", SECTION_READ_ONLY, false, CLEAR, false, Status::patched},
     };
     for (const Row& row : rows) {
-        const Assessment assessment = judge(dll(row.fatbin, row.dynamic_base), row.policy, row.kept_backup);
+        const Decided file = decided(dll(row.fatbin, row.dynamic_base), row.policy, row.kept_backup);
         INFO(row.what << ", policy " << describe(row.policy));
-        CHECK(assessment.status == row.expected);
-        CHECK(assessment.needs_patch == (row.expected == Status::unpatched));
-        CHECK(assessment.reason.empty());
-        CHECK(assessment.warnings.empty());
+        CHECK(file.status == row.expected);
+        CHECK(file.needs_patch == (row.expected == Status::unpatched));
+        CHECK(file.refusal == Reason{});
+        CHECK(file.warnings.empty());
     }
 }
 
@@ -88,20 +89,20 @@ TEST_CASE("status: a file without .nv_fatb is no-fatbin whatever else it is") {
         for (const bool kept_backup : {false, true}) {
             for (const char* name :
                  {"x64-no-fatbin.dll", "x86-no-fatbin.dll", "arm64-no-fatbin.dll", "x64-look-alikes.dll"}) {
-                const Assessment assessment = judge(fixture(name), policy, kept_backup);
+                const Decided file = decided(fixture(name), policy, kept_backup);
                 INFO(name);
-                CHECK(assessment.status == Status::no_fatbin);
-                CHECK_FALSE(assessment.needs_patch);
-                CHECK(assessment.reason.empty());
-                CHECK(assessment.warnings.empty());
+                CHECK(file.status == Status::no_fatbin);
+                CHECK_FALSE(file.needs_patch);
+                CHECK(file.refusal == Reason{});
+                CHECK(file.warnings.empty());
             }
         }
     }
 }
 
 TEST_CASE("status: one writable .nv_fatb of two is enough") {
-    CHECK(judge(fixture("x64-two-fatbins.dll"), AUTO).status == Status::unpatched);
-    CHECK(judge(fixture("x64-two-fatbins-one-writable.dll"), AUTO).status == Status::unpatched);
+    CHECK(decided(fixture("x64-two-fatbins.dll"), AUTO).status == Status::unpatched);
+    CHECK(decided(fixture("x64-two-fatbins-one-writable.dll"), AUTO).status == Status::unpatched);
 }
 
 TEST_CASE("status: every fixture is what testdata/README.md says") {
@@ -144,7 +145,7 @@ TEST_CASE("status: every fixture is what testdata/README.md says") {
         const Reading read = reading(read_pe, headers);
         Status status = Status::error;
         if (read.image) {
-            status = assess(*read.image, headers.file_size, AUTO, false).status;
+            status = decided(headers, AUTO).status;
         } else if (*read.error == ErrorCode::not_pe) {
             status = Status::not_pe;
         } else {
@@ -159,14 +160,14 @@ TEST_CASE("status: real CUDA DLLs are unpatched where .nv_fatb saves commit, and
     for (const Shape& shape : read_shapes()) {
         INFO(shape.name);
         const Headers headers{shape.name, shape.file().first(HEADER_WINDOW_MIN), shape.file_size};
-        const Assessment assessment = judge(headers, AUTO);
+        const Decided file = decided(headers, AUTO);
         const PeImage image = read_pe(headers.bytes, headers.file_size);
         if (!image.has_fatbin()) {
-            CHECK(assessment.status == Status::no_fatbin);
+            CHECK(file.status == Status::no_fatbin);
         } else if (shape.commit_saved > 0) {
-            CHECK(assessment.status == Status::unpatched);
+            CHECK(file.status == Status::unpatched);
         } else {
-            CHECK(assessment.status == (image.dynamic_base() ? Status::not_needed : Status::patched));
+            CHECK(file.status == (image.dynamic_base() ? Status::not_needed : Status::patched));
         }
     }
 }
@@ -174,82 +175,71 @@ TEST_CASE("status: real CUDA DLLs are unpatched where .nv_fatb saves commit, and
 TEST_CASE("refusal: FORCE_INTEGRITY") {
     PeSpec spec = dll(SECTION_WRITABLE, true);
     spec.dll_characteristics |= IMAGE_DLLCHARACTERISTICS_FORCE_INTEGRITY;
-    const Assessment assessment = judge(spec);
-    CHECK(assessment.status == Status::refused);
-    CHECK(assessment.reason == "FORCE_INTEGRITY is set: Windows would not load it with an invalid signature");
+    const Decided file = decided(spec);
+    CHECK(file.status == Status::refused);
+    CHECK(file.refusal == Reason{Why::force_integrity});
 }
 
 TEST_CASE("refusal: SectionAlignment under a page") {
     for (const std::uint32_t alignment : {32U, 512U, 2048U}) {
         PeSpec spec = dll(SECTION_WRITABLE, true);
         spec.section_alignment = spec.file_alignment = alignment;
-        const Assessment assessment = judge(spec);
-        CHECK(assessment.status == Status::refused);
-        CHECK(assessment.reason ==
-              "SectionAlignment " + std::to_string(alignment) + " is under 4096: its sections share pages");
+        const Decided file = decided(spec);
+        CHECK(file.status == Status::refused);
+        CHECK(file.refusal == Reason{Why::section_alignment, alignment, 4096});
     }
     PeSpec spec = dll(SECTION_WRITABLE, true);
     spec.section_alignment = 4096;
-    CHECK(judge(spec).status == Status::unpatched);
+    CHECK(decided(spec).status == Status::unpatched);
 }
 
 TEST_CASE("refusal: a section's raw data past the end of the file, be it by one byte") {
     Headers headers = headers_of(dll(SECTION_WRITABLE, true));
-    CHECK(judge(headers, AUTO).status == Status::unpatched);
+    CHECK(decided(headers, AUTO).status == Status::unpatched);
     headers.file_size -= 1;
-    const Assessment assessment = judge(headers, AUTO);
-    CHECK(assessment.status == Status::refused);
-    CHECK(assessment.reason == "a section's raw data ends at byte 4608, but the file has only 4607: a broken download");
+    const Decided file = decided(headers, AUTO);
+    CHECK(file.status == Status::refused);
+    CHECK(file.refusal == Reason{Why::raw_data_past_end, 4608, 4607});
 }
 
 TEST_CASE("refusal: a section without raw data may point anywhere") {
     PeSpec spec = dll(SECTION_WRITABLE, true);
     section(spec, ".data").size_of_raw_data = 0;
     section(spec, ".data").pointer_to_raw_data = 0xFFFFFFFF;
-    CHECK(judge(spec).status == Status::unpatched);
+    CHECK(decided(spec).status == Status::unpatched);
 }
 
 TEST_CASE("refusal: needs_patch still tells whether it is also unpatched") {
     for (const AslrPolicy policy : {AUTO, KEEP, CLEAR}) {
         INFO("policy " << describe(policy));
-        CHECK(judge(fixture("x64-force-integrity.dll"), policy).needs_patch);
-        const Assessment read_only = judge(fixture("x64-force-integrity-read-only.dll"), policy);
+        CHECK(decided(fixture("x64-force-integrity.dll"), policy).needs_patch);
+        const Decided read_only = decided(fixture("x64-force-integrity-read-only.dll"), policy);
         CHECK(read_only.status == Status::refused);
         CHECK(read_only.needs_patch == (policy == CLEAR));
     }
 }
 
 TEST_CASE("warning: signed, where patching would break the signature and only there") {
-    CHECK(warns(judge(fixture("x64-signed.dll"), AUTO), Warning::is_signed));
-    CHECK(warns(judge(fixture("x86-signed.dll"), KEEP), Warning::is_signed));
-    CHECK(warns(judge(fixture("x64-signed-read-only.dll"), CLEAR), Warning::is_signed));
-    CHECK(judge(fixture("x64-signed-read-only.dll"), AUTO).warnings.empty());
-    CHECK(judge(fixture("x64-writable.dll"), AUTO).warnings.empty());
+    CHECK(warns(decided(fixture("x64-signed.dll"), AUTO), Warning::is_signed));
+    CHECK(warns(decided(fixture("x86-signed.dll"), KEEP), Warning::is_signed));
+    CHECK(warns(decided(fixture("x64-signed-read-only.dll"), CLEAR), Warning::is_signed));
+    CHECK(decided(fixture("x64-signed-read-only.dll"), AUTO).warnings.empty());
+    CHECK(decided(fixture("x64-writable.dll"), AUTO).warnings.empty());
 }
 
 TEST_CASE("warning: Control Flow Guard is lost with DYNAMIC_BASE, and only with it") {
-    CHECK(warns(judge(fixture("x64-guard-cf.dll"), AUTO), Warning::guard_cf_lost));
-    CHECK(warns(judge(fixture("x64-guard-cf.dll"), CLEAR), Warning::guard_cf_lost));
-    CHECK_FALSE(warns(judge(fixture("x64-guard-cf.dll"), KEEP), Warning::guard_cf_lost));
+    CHECK(warns(decided(fixture("x64-guard-cf.dll"), AUTO), Warning::guard_cf_lost));
+    CHECK(warns(decided(fixture("x64-guard-cf.dll"), CLEAR), Warning::guard_cf_lost));
+    CHECK_FALSE(warns(decided(fixture("x64-guard-cf.dll"), KEEP), Warning::guard_cf_lost));
     PeSpec aslr_off = dll(SECTION_WRITABLE, false);
     aslr_off.dll_characteristics |= IMAGE_DLLCHARACTERISTICS_GUARD_CF;
-    CHECK_FALSE(warns(judge(aslr_off), Warning::guard_cf_lost));
+    CHECK_FALSE(warns(decided(aslr_off), Warning::guard_cf_lost));
 }
 
 TEST_CASE("warning: an impossible CheckSum, where something is patched") {
-    CHECK(warns(judge(fixture("x64-check-sum-impossible.dll"), AUTO), Warning::check_sum_impossible));
-    CHECK(judge(fixture("x64-check-sum-wrong.dll"), AUTO).warnings.empty());
-    CHECK(judge(fixture("x64-check-sum-zero.dll"), AUTO).warnings.empty());
-}
-
-TEST_CASE("status: the words of the output") {
-    CHECK(to_string(Status::unpatched) == "unpatched");
-    CHECK(to_string(Status::patched) == "patched");
-    CHECK(to_string(Status::not_needed) == "not-needed");
-    CHECK(to_string(Status::no_fatbin) == "no-fatbin");
-    CHECK(to_string(Status::refused) == "refused");
-    CHECK(to_string(Status::not_pe) == "not-pe");
-    CHECK(to_string(Status::error) == "error");
+    CHECK(warns(decided(fixture("x64-check-sum-impossible.dll"), AUTO), Warning::check_sum_impossible));
+    CHECK(decided(fixture("x64-check-sum-wrong.dll"), AUTO).warnings.empty());
+    CHECK(decided(fixture("x64-check-sum-zero.dll"), AUTO).warnings.empty());
 }
 
 }  // namespace fixnvpe::test

@@ -41,11 +41,11 @@ std::string described(const Target& target) {
     return target.path.generic_string() + (target.named ? " named" : "") + (target.link ? " link" : "") +
            (target.missing ? " missing" : "");
 }
-std::string described(const OwnFile& own) {
+std::string described(const FoundSidecar& own) {
     return own.path.generic_string() + (own.orphan ? " orphan" : "");
 }
 [[maybe_unused]] std::string described(const Skipped& skipped) {  // links, which only POSIX has here
-    return skipped.path.generic_string() + ": " + std::string(skipped.reason);
+    return skipped.path.generic_string() + ": " + std::string(to_string(skipped.reason));
 }
 std::string described(const Error& error) {
     std::string text = std::string(to_string(error.code())) + ": " + error.path().generic_string() + ": " +
@@ -208,7 +208,7 @@ TEST_CASE("targets: to name one of our own files is an error that names the DLL"
     const auto [name, dll] = GENERATE(std::pair{"x.dll.bak", "x.dll"}, std::pair{"./x.dll.bak.2", "./x.dll"},
                                       std::pair{"x.dll_bak", "x.dll"}, std::pair{"x.dll.fixnvpe-undo", "x.dll"},
                                       std::pair{"X.DLL.Fixnvpe-Tmp", "X.DLL"}, std::pair{"no.dll.bak", "no.dll"});
-    const Want want = GENERATE(Want::dlls, Want::own_files);
+    const Want want = GENERATE(Want::dlls, Want::sidecars);
     check_problem(
         name, "usage: " + std::string(name) + ": this is one of fixnvpe's own files (name the DLL itself: " + dll + ")",
         want);
@@ -226,7 +226,7 @@ TEST_CASE("targets: a DLL that is gone is a target if it was named and its backu
     SECTION("and it is no orphan then") {
         const Targets result = find_targets({"lib", "lib/x.dll"});
         CHECK(described(result.files) == Texts{"lib/x.dll named missing"});
-        CHECK(described(result.own_files) == Texts{"lib/y.dll_bak orphan", "lib/z[1].dll.bak orphan"});
+        CHECK(described(result.sidecars) == Texts{"lib/y.dll_bak orphan", "lib/z[1].dll.bak orphan"});
     }
 }
 
@@ -241,7 +241,7 @@ TEST_CASE("targets: a DLL that a crash took away between two renames is found in
     const std::string target = GENERATE("lib", "lib/*.dll", "lib/*", "**/*.dll");
     const Targets result = find_targets({target});
     CHECK(described(result.files) == Texts{"lib/crashed.dll missing", "lib/there.dll"});
-    CHECK(described(result.own_files) == Texts{"lib/half.dll.fixnvpe-tmp orphan", "lib/removed.dll.bak orphan"});
+    CHECK(described(result.sidecars) == Texts{"lib/half.dll.fixnvpe-tmp orphan", "lib/removed.dll.bak orphan"});
     CHECK(described(result.problems) == Texts{});
 }
 
@@ -254,9 +254,9 @@ TEST_CASE("targets: orphans alone are no match, save for the one who wants our o
                   "no-match: lib: no .dll, .pyd or .node file in this folder (only fixnvpe's own files are there, "
                   "and they are never a target)");
     check_problem("lib/y.dll", "no-match: lib/y.dll: not found (lib has no y.dll)");
-    check_files({"lib"}, {}, Want::own_files);
-    check_files({"lib/y.dll"}, {}, Want::own_files);
-    check_files({"lib/y.*"}, {}, Want::own_files);
+    check_files({"lib"}, {}, Want::sidecars);
+    check_files({"lib/y.dll"}, {}, Want::sidecars);
+    check_files({"lib/y.*"}, {}, Want::sidecars);
 }
 
 TEST_CASE("targets: the one who wants our own files gets those of all targets, each once") {
@@ -268,9 +268,9 @@ TEST_CASE("targets: the one who wants our own files gets those of all targets, e
     }
     const Inside here(temp.path());
     const auto own = [](const Texts& targets) {
-        const Targets result = find_targets(targets, Want::own_files);
+        const Targets result = find_targets(targets, Want::sidecars);
         CHECK(described(result.problems) == Texts{});
-        return described(result.own_files);
+        return described(result.sidecars);
     };
     const Texts of_x{"lib/x.dll.bak", "lib/x.dll.bak.1", "lib/x.dll.bak.7", "lib/x.dll_bak"};
     CHECK(own({"lib/x.dll"}) == of_x);
@@ -317,9 +317,9 @@ TEST_CASE("targets: links to folders are entered where they are named, and not w
     CHECK(described(result.problems) == Texts{});
     Texts skipped = described(result.skipped);
     std::sort(skipped.begin(), skipped.end());
-    CHECK(skipped == Texts{"lib/folder.dll: a link to a folder: not followed",
-                           "lib/linked: a link to a folder: not followed",
-                           "lib/self: a link to a folder: not followed"});
+    CHECK(skipped == Texts{"lib/folder.dll: link-to-folder",
+                           "lib/linked: link-to-folder",
+                           "lib/self: link-to-folder"});
     check_files({"lib/linked"}, {"lib/linked/x.dll"});
     check_files({"lib/linked/*.dll"}, {"lib/linked/x.dll"});
     INFO("one name, whether through the link or not");

@@ -41,9 +41,6 @@ struct EnvironmentQuery {
 /// @throws Error no_match, with what was looked at and how to name one
 [[nodiscard]] PythonEnvironment find_python_environment(const EnvironmentQuery& query);
 
-/// "environment: C:\venv (VIRTUAL_ENV), torch 1.12.1+cu113", also if torch is not there or has no CUDA.
-[[nodiscard]] std::string describe(const PythonEnvironment& environment);
-
 /// The torch of an environment that should have one. @throws Error no_match if it is not installed
 [[nodiscard]] const Torch& require_torch(const PythonEnvironment& environment);
 

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "fixnvpe/base/error.hpp"
@@ -19,31 +18,40 @@ struct Target {
 };
 
 /// A file beside a target whose name says that it is ours. Only its content can show that it really is.
-struct OwnFile {
+struct FoundSidecar {
     std::filesystem::path path;
     std::filesystem::path dll;
-    OwnFileKind kind = OwnFileKind::backup;
+    SidecarKind kind = SidecarKind::full;
     bool orphan = false;  ///< the DLL is not there
 };
 
-/// A name that is not looked into, with the reason.
+enum class SkipReason { link_to_folder, link_to_nothing, not_regular_file };
+
+template <>
+inline constexpr auto names_of<SkipReason> = names<SkipReason>({
+    {SkipReason::link_to_folder, "link-to-folder"},
+    {SkipReason::link_to_nothing, "link-to-nothing"},
+    {SkipReason::not_regular_file, "not-regular-file"},
+});
+
+/// A name that is not looked into.
 struct Skipped {
     std::filesystem::path path;
-    std::string_view reason;
+    SkipReason reason = SkipReason::not_regular_file;
 };
 
 /// What the targets on the command line lead to.
 struct Targets {
     std::vector<Target> files;       ///< each name once, sorted by path
-    std::vector<OwnFile> own_files;  ///< each name once, sorted by path; which ones, see Want
+    std::vector<FoundSidecar> sidecars;  ///< each name once, sorted by path; which ones, see Want
     std::vector<Skipped> skipped;    ///< links to folders, and what is no file though it is named like a DLL
     std::vector<Error> problems;     ///< targets that lead nowhere, folders that can't be read; the rest is done
 };
 
 /// What the caller is after.
 enum class Want {
-    dlls,       ///< own_files: found orphans whose DLL is no target: it was removed, and must stay so
-    own_files,  ///< own_files: all that are found, or stand beside a named DLL; a target may match these alone
+    dlls,       ///< sidecars: found orphans whose DLL is no target: it was removed, and must stay so
+    sidecars,  ///< sidecars: all that are found, or stand beside a named DLL; a target may match these alone
 };
 
 /// Finds the files that the targets stand for. A target is

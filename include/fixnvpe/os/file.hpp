@@ -93,6 +93,8 @@ public:
     /// Gives the temporary the name `to`, in place of whatever stood there, in one step: from then on the
     /// file is no temporary any more and the claim is over.
     void rename_to(const std::filesystem::path& to);
+    /// False once the temporary was renamed.
+    [[nodiscard]] bool held() const { return owned_; }
 
 private:
     File file_;

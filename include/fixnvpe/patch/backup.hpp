@@ -3,60 +3,70 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "fixnvpe/patch/dll.hpp"
+#include "fixnvpe/patch/sidecars.hpp"
 #include "fixnvpe/patch/undo_file.hpp"
 
+/// What stands beside a DLL, held against it: the one place that says what an original is.
 namespace fixnvpe {
 
-enum class BackupKind {
-    full,    ///< NAME.bak, the original file
-    undo,    ///< NAME.fixnvpe-undo, the original's values of the changed fields
-    legacy,  ///< NAME_bak, the original file as fixNvPe.py kept it
+enum class SidecarState {
+    original,   ///< the DLL's original: it differs in nothing but what a patch changes
+    half_done,  ///< an undo file: some of its edits are carried out and some are not
+    copy,       ///< equal to the DLL, or an undo file none of whose edits is carried out
+    stale,      ///< belongs to another build of the DLL
+    unusable,   ///< a link, damaged, or can't be read
+    alone,      ///< the DLL is missing or can't be read: there is nothing to hold it against
+    free,       ///< a temporary that a crash left
+    locked,     ///< a temporary that another process holds
 };
 
-enum class BackupState {
-    valid,     ///< matches the file: the original can be put back from it
-    stale,     ///< belongs to another build of the file
-    unusable,  ///< a link, damaged, or can't be read
-};
-
-[[nodiscard]] std::string_view to_string(BackupKind kind);
-[[nodiscard]] std::string_view to_string(BackupState state);
-
-/// A backup that stands beside a file, held against it.
-struct Backup {
-    BackupKind kind = BackupKind::full;
-    std::filesystem::path file;
+/// One file of ours beside a DLL.
+struct Sidecar {
+    SidecarKind kind = SidecarKind::full;
+    std::filesystem::path path;
     os::FileInfo info;
-    BackupState state = BackupState::unusable;
-    std::optional<Error> reason;         ///< why it is not valid
-    std::vector<std::uint8_t> original;  ///< where valid: the header window of the original
-    std::vector<std::uint8_t> edited;    ///< undo, where valid: the window with all its edits carried out
-    bool half_done = false;              ///< undo: some of its edits are carried out and some are not
+    SidecarState state = SidecarState::unusable;
+    bool ours = true;                    ///< false: its name alone is like ours, it is no PE file with GPU code
+    std::optional<Error> error;          ///< why it is stale or unusable
+    std::vector<std::uint8_t> original;  ///< original, half_done, copy: the header bytes of the original
+    std::vector<std::uint8_t> edited;    ///< undo, where valid: the header bytes with all its edits carried out
+
+    /// The original can be put back from it.
+    [[nodiscard]] bool valid() const {
+        return state == SidecarState::original || state == SidecarState::half_done || state == SidecarState::copy;
+    }
+    /// The DLL differs from the original that it holds: the DLL was patched.
+    [[nodiscard]] bool shows_a_patch() const {
+        return state == SidecarState::original || state == SidecarState::half_done;
+    }
 };
 
-/// Looks for all three kinds, in their order. A file that has no .nv_fatb, beside a backup that has none
-/// either, is not ours, and such a backup is not listed.
+/// Looks at one of them.
+/// @param dll what it belongs to; null: that is missing, or can't be read
+/// @return nothing if it is not there
 /// @throws Error io, access_denied where the folder can't be looked at
-[[nodiscard]] std::vector<Backup> find_backups(const std::filesystem::path& path, const PeFile& file);
+[[nodiscard]] std::optional<Sidecar> examine_sidecar(const SidecarPlace& place, const std::filesystem::path& dll_path,
+                                                     const Dll* dll);
 
-/// Holds one file against the DLL that it is said to be a backup of.
-/// @return nothing if it is not there, if neither of the two has a .nv_fatb, or if the DLL has none and a backup that
-///         should hold the whole of it can't be read
-[[nodiscard]] std::optional<Backup> examine_backup(BackupKind kind, const std::filesystem::path& backup,
-                                                   const std::filesystem::path& path, const PeFile& file);
+/// The first sidecar for which this holds; null if there is none.
+template <typename Condition>
+[[nodiscard]] const Sidecar* first_that(const std::vector<Sidecar>& sidecars, Condition condition) {
+    for (const Sidecar& sidecar : sidecars) {
+        if (condition(sidecar)) {
+            return &sidecar;
+        }
+    }
+    return nullptr;
+}
 
-/// The first backup in this state.
-[[nodiscard]] const Backup* first_in_state(const std::vector<Backup>& backups, BackupState state);
-
-/// True if the file differs from the original that this (valid) backup holds: it was patched.
-[[nodiscard]] bool shows_a_patch(const Backup& backup, const PeFile& file);
+[[nodiscard]] const Sidecar* of_kind(const std::vector<Sidecar>& sidecars, SidecarKind kind);
+/// The one that holds the original of a patched DLL.
+[[nodiscard]] const Sidecar* earlier_original(const std::vector<Sidecar>& sidecars);
 
 /// The first name of NAME.bak.1, NAME.bak.2, … that is free.
-[[nodiscard]] std::filesystem::path free_numbered_backup(const std::filesystem::path& path);
+[[nodiscard]] std::filesystem::path free_numbered_backup(const std::filesystem::path& dll);
 
 }  // namespace fixnvpe

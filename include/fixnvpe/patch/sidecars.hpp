@@ -2,8 +2,11 @@
 
 #include <filesystem>
 #include <optional>
+#include <vector>
 
-/// The names of the files that fixnvpe makes beside a DLL, and of fixNvPe.py's backup. None ends in .dll:
+#include "fixnvpe/base/names.hpp"
+
+/// Sidecars: the files that fixnvpe makes beside a DLL, and fixNvPe.py's backup, by their names. None ends in .dll:
 /// torch loads every *.dll of its folder. NAME is the DLL's whole file name, extension and all.
 namespace fixnvpe {
 
@@ -14,21 +17,44 @@ namespace fixnvpe {
 /// NAME.bak.N: the N-th stale backup that was moved aside.
 [[nodiscard]] std::filesystem::path numbered_backup_path(const std::filesystem::path& dll, unsigned n);
 
-enum class OwnFileKind { backup, numbered_backup, legacy_backup, undo, temporary };
+enum class SidecarKind {
+    full,       ///< NAME.bak, the original file
+    undo,       ///< NAME.fixnvpe-undo, the original's values of the changed fields
+    legacy,     ///< NAME_bak, the original file as fixNvPe.py kept it
+    numbered,   ///< NAME.bak.N
+    temporary,  ///< NAME.fixnvpe-tmp: the lock, and the copy that is being made
+};
+
+template <>
+inline constexpr auto names_of<SidecarKind> = names<SidecarKind>({
+    {SidecarKind::full, "full"},
+    {SidecarKind::undo, "undo"},
+    {SidecarKind::legacy, "legacy"},
+    {SidecarKind::numbered, "numbered"},
+    {SidecarKind::temporary, "temporary"},
+});
+
+struct SidecarPlace {
+    SidecarKind kind = SidecarKind::full;
+    std::filesystem::path path;
+};
+
+/// NAME.bak, the undo file, fixNvPe.py's NAME_bak and the temporary, in this order: that in which restore takes them.
+[[nodiscard]] std::vector<SidecarPlace> sidecars_of(const std::filesystem::path& dll);
 
 /// What the name of one of our own files says.
-struct OwnFileName {
+struct SidecarName {
     std::filesystem::path dll;  ///< the name without our suffix
-    OwnFileKind kind = OwnFileKind::backup;
+    SidecarKind kind = SidecarKind::full;
 };
 
 /// Reads a file name, or a whole path, without looking at the disk; the case of the suffix is ignored.
 /// @return nothing if it is not one of ours
-[[nodiscard]] std::optional<OwnFileName> own_file_name(const std::filesystem::path& name);
+[[nodiscard]] std::optional<SidecarName> sidecar_name(const std::filesystem::path& name);
 
-[[nodiscard]] bool is_own_file(const std::filesystem::path& name);
+[[nodiscard]] bool is_sidecar(const std::filesystem::path& name);
 /// The DLL that this file of ours belongs to.
-[[nodiscard]] std::optional<std::filesystem::path> dll_of(const std::filesystem::path& own_file);
+[[nodiscard]] std::optional<std::filesystem::path> dll_of(const std::filesystem::path& sidecar);
 
 /// True for *.dll, *.pyd and *.node, in any case: what is taken from a folder.
 [[nodiscard]] bool has_dll_extension(const std::filesystem::path& name);

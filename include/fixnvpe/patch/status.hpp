@@ -1,11 +1,12 @@
 #pragma once
 
-#include <string>
-#include <string_view>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "fixnvpe/pe/image.hpp"
+#include "fixnvpe/base/names.hpp"
 #include "fixnvpe/patch/plan.hpp"
+#include "fixnvpe/pe/image.hpp"
 
 namespace fixnvpe {
 
@@ -20,8 +21,16 @@ enum class Status {
     error,       ///< could not be read, truncated, malformed
 };
 
-/// The status as it stands in the output, such as "not-needed".
-[[nodiscard]] std::string_view to_string(Status status);
+template <>
+inline constexpr auto names_of<Status> = names<Status>({
+    {Status::unpatched, "unpatched"},
+    {Status::patched, "patched"},
+    {Status::not_needed, "not-needed"},
+    {Status::no_fatbin, "no-fatbin"},
+    {Status::refused, "refused"},
+    {Status::not_pe, "not-pe"},
+    {Status::error, "error"},
+});
 
 /// What the user should know of a file before and after patching it.
 enum class Warning {
@@ -31,20 +40,76 @@ enum class Warning {
     same_image_base,       ///< another patched file has the same preferred base
 };
 
-/// In a few words, for the file's line.
-[[nodiscard]] std::string_view to_string(Warning warning);
+template <>
+inline constexpr auto names_of<Warning> = names<Warning>({
+    {Warning::is_signed, "signed"},
+    {Warning::guard_cf_lost, "guard-cf-lost"},
+    {Warning::check_sum_impossible, "check-sum-impossible"},
+    {Warning::same_image_base, "same-image-base"},
+});
 
-struct Assessment {
-    Status status = Status::no_fatbin;
-    bool needs_patch = false;  ///< true for `unpatched`, and for `refused` where it would else be that
-    std::string reason;        ///< why it is refused; else empty
-    std::vector<Warning> warnings;
+/// Why a decision was taken.
+enum class Why {
+    nothing,
+    // A file must not be patched.
+    force_integrity,
+    section_alignment,  ///< value: SectionAlignment in bytes
+    raw_data_past_end,  ///< value: where it ends; limit: the file's size in bytes
+    // A file is not worked on.
+    is_link,           ///< a link that was found
+    missing,           ///< the file is not there, but its backup is
+    no_backup,         ///< patched, and nothing to restore it from
+    no_valid_backup,   ///< patched, and verify was asked to require a backup
+    bad_backup,        ///< one that stands in the way can't be used, or belongs to another build
+    // A file of ours beside it stays, or goes.
+    not_ours,
+    usable,            ///< restore could use it
+    other_build,
+    nothing_to_undo,
+    bad_undo,
+    half_done,
+    dll_left_by_crash,  ///< the DLL is missing, and a crash's temporary is there
+    dll_gone,
+    dll_damaged,
+    left_by_crash,
+    in_use,  ///< by another fixnvpe
 };
 
-/// Judges one file by its headers.
-/// @param file_size   bytes
-/// @param kept_backup a valid backup of this file exists and differs from it: it was patched, whatever
-///                    became of its DYNAMIC_BASE
-[[nodiscard]] Assessment assess(const PeImage& image, std::uint64_t file_size, AslrPolicy policy, bool kept_backup);
+template <>
+inline constexpr auto names_of<Why> = names<Why>({
+    {Why::nothing, ""},
+    {Why::force_integrity, "force-integrity"},
+    {Why::section_alignment, "section-alignment"},
+    {Why::raw_data_past_end, "raw-data-past-end"},
+    {Why::is_link, "is-link"},
+    {Why::missing, "missing"},
+    {Why::no_backup, "no-backup"},
+    {Why::no_valid_backup, "no-valid-backup"},
+    {Why::bad_backup, "bad-backup"},
+    {Why::not_ours, "not-ours"},
+    {Why::usable, "usable"},
+    {Why::other_build, "other-build"},
+    {Why::nothing_to_undo, "nothing-to-undo"},
+    {Why::bad_undo, "bad-undo"},
+    {Why::half_done, "half-done"},
+    {Why::dll_left_by_crash, "dll-left-by-crash"},
+    {Why::dll_gone, "dll-gone"},
+    {Why::dll_damaged, "dll-damaged"},
+    {Why::left_by_crash, "left-by-crash"},
+    {Why::in_use, "in-use"},
+});
+
+struct Reason {
+    Why why = Why::nothing;
+    std::uint64_t value = 0;
+    std::uint64_t limit = 0;
+    friend bool operator==(const Reason&, const Reason&) = default;
+};
+
+/// Why a file must not be patched, whatever is asked; nothing if it may be. @param file_size bytes
+[[nodiscard]] Reason refusal_of(const PeImage& image, std::uint64_t file_size);
+
+/// What is to be said before this plan is carried out.
+[[nodiscard]] std::vector<Warning> warnings_of(const PeImage& image, const Plan& plan);
 
 }  // namespace fixnvpe

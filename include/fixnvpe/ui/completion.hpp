@@ -5,10 +5,18 @@
 
 namespace fixnvpe {
 
+struct OptionWords {
+    std::string name;                 ///< "--dry-run" and the like
+    std::string help;
+    std::vector<std::string> values;  ///< those that it takes, where they are few
+    bool takes_value = false;
+};
+
 /// What can be typed behind one command.
 struct CommandWords {
     std::string name;
-    std::vector<std::string> options;  ///< "--dry-run" and the like
+    std::string help;
+    std::vector<OptionWords> options;
 };
 
 /// A script for bash: eval "$(fixnvpe completion bash)".

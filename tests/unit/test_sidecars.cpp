@@ -10,7 +10,7 @@ namespace {
 using std::filesystem::path;
 }
 
-TEST_CASE("own_files: the names stand beside the DLL, keep its whole name and never end in .dll") {
+TEST_CASE("sidecars: the names stand beside the DLL, keep its whole name and never end in .dll") {
     const path dll = path("lib") / u8"模型.dll";
     CHECK(backup_path(dll) == path("lib") / u8"模型.dll.bak");
     CHECK(numbered_backup_path(dll, 12) == path("lib") / u8"模型.dll.bak.12");
@@ -19,24 +19,24 @@ TEST_CASE("own_files: the names stand beside the DLL, keep its whole name and ne
     CHECK(temporary_path(dll) == path("lib") / u8"模型.dll.fixnvpe-tmp");
 }
 
-TEST_CASE("own_files: each name that is made is read back") {
+TEST_CASE("sidecars: each name that is made is read back") {
     const path dll = path("some.folder") / "x.pyd";
-    const auto [made, kind] = GENERATE_COPY(std::pair{backup_path(dll), OwnFileKind::backup},
-                                            std::pair{numbered_backup_path(dll, 1), OwnFileKind::numbered_backup},
-                                            std::pair{numbered_backup_path(dll, 4096), OwnFileKind::numbered_backup},
-                                            std::pair{legacy_backup_path(dll), OwnFileKind::legacy_backup},
-                                            std::pair{undo_path(dll), OwnFileKind::undo},
-                                            std::pair{temporary_path(dll), OwnFileKind::temporary});
+    const auto [made, kind] = GENERATE_COPY(std::pair{backup_path(dll), SidecarKind::full},
+                                            std::pair{numbered_backup_path(dll, 1), SidecarKind::numbered},
+                                            std::pair{numbered_backup_path(dll, 4096), SidecarKind::numbered},
+                                            std::pair{legacy_backup_path(dll), SidecarKind::legacy},
+                                            std::pair{undo_path(dll), SidecarKind::undo},
+                                            std::pair{temporary_path(dll), SidecarKind::temporary});
     INFO(made.string());
-    const auto read = own_file_name(made);
+    const auto read = sidecar_name(made);
     REQUIRE(read.has_value());
     CHECK(read->dll == dll);
     CHECK(read->kind == kind);
-    CHECK(is_own_file(made));
+    CHECK(is_sidecar(made));
     CHECK(dll_of(made) == dll);
 }
 
-TEST_CASE("own_files: the case of the suffix is ignored, that of the name kept") {
+TEST_CASE("sidecars: the case of the suffix is ignored, that of the name kept") {
     const std::string name =
         GENERATE("Ab.Dll.BAK", "Ab.Dll.Bak.3", "Ab.Dll_BAK", "Ab.Dll.FixNvPe-Undo", "Ab.Dll.FIXNVPE-TMP");
     INFO(name);
@@ -44,16 +44,16 @@ TEST_CASE("own_files: the case of the suffix is ignored, that of the name kept")
     CHECK(*dll_of(name) == path("Ab.Dll"));
 }
 
-TEST_CASE("own_files: other names are not ours") {
+TEST_CASE("sidecars: other names are not ours") {
     const std::string name =
         GENERATE("x.dll", "x.bak.dll", "bak", ".bak", "_bak", ".fixnvpe-tmp", ".bak.1", "x.dll.bak.", "x.dll.bak.1a",
                  "x.dll.bak1", "x.dll.1", "x.dll.bak/y", "7", "", "dir/.bak", "x.dllbak");
     INFO(name);
-    CHECK_FALSE(is_own_file(name));
+    CHECK_FALSE(is_sidecar(name));
     CHECK_FALSE(dll_of(name).has_value());
 }
 
-TEST_CASE("own_files: .dll, .pyd and .node in any case are what is taken from a folder") {
+TEST_CASE("sidecars: .dll, .pyd and .node in any case are what is taken from a folder") {
     CHECK(has_dll_extension("x.dll"));
     CHECK(has_dll_extension("x.PYD"));
     CHECK(has_dll_extension("x.Node"));

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fixnvpe/patch/policy.hpp"
+
+namespace fixnvpe {
+
+/// What the user asks for.
+struct Request {
+    Policy policy;
+    std::vector<std::string> targets;  ///< files, folders and globs, as given; none: the Python environment's
+    std::optional<std::string> env;    ///< without targets: the environment to take, not the active one
+    bool all_packages = false;         ///< without targets: all of its site-packages, not only torch/lib
+    bool dry_run = false;              ///< patch, restore, clean: decide, and write nothing
+    unsigned jobs = 4;                 ///< patch: files worked on at once; of 1, 2 and 4 the fastest
+    unsigned workers = 8;              ///< DataLoader workers that a training run is thought to have
+};
+
+/// Called from several threads at once during long copies: the file, its bytes done and in all.
+using Progress = std::function<void(const std::filesystem::path& path, std::uint64_t done, std::uint64_t total)>;
+
+}  // namespace fixnvpe

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <vector>
+
+#include "fixnvpe/patch/backup.hpp"
+#include "fixnvpe/patch/policy.hpp"
+#include "fixnvpe/patch/status.hpp"
+
+/// What becomes of one DLL and of what stands beside it: the one place where that is decided, from plain values alone.
+namespace fixnvpe {
+
+/// All that decides over a DLL.
+struct DllFacts {
+    enum class Presence { there, missing, damaged };
+    Presence presence = Presence::there;
+    bool is_link = false;  ///< a link that was found: not to be written to
+    bool has_fatbin = false;
+    bool dynamic_base = false;
+    bool is_signed = false;
+    bool plan_is_empty = true;  ///< under the policy
+    Reason refusal;             ///< why it must not be patched
+};
+
+/// All that decides over a sidecar, and what it decides.
+struct SidecarFacts {
+    SidecarKind kind = SidecarKind::full;
+    SidecarState state = SidecarState::original;
+    bool ours = true;
+};
+
+enum class Act {
+    nothing,
+    refuse,    ///< an error: it ought to be done, and can't
+    patch,
+    restore,
+    put_back,  ///< the DLL is missing: its backup takes its name again
+};
+
+enum class Fate {
+    keep,
+    use,         ///< restore: the original is put back from it, and it stays
+    use_up,      ///< the same, and it goes
+    remove,      ///< restore: once the original is back, an undo file has nothing left to undo
+    move_aside,  ///< to NAME.bak.N
+};
+
+/// How the DLL is written.
+enum class Way {
+    none,
+    keep_as_backup,  ///< a patched copy takes its name, and it becomes NAME.bak itself
+    replace,         ///< a patched copy takes its name, an earlier backup stays
+    edit,            ///< in place
+    edit_with_undo,  ///< in place, the undo file is written first
+    rename,          ///< restore: the backup gets its old name again
+    copy_back,       ///< restore: a copy of the backup takes its name
+};
+
+struct SidecarDecision {
+    Fate fate = Fate::keep;
+    Reason reason;
+    friend bool operator==(const SidecarDecision&, const SidecarDecision&) = default;
+};
+
+struct Decision {
+    Status status = Status::error;  ///< of the DLL, before anything is done
+    bool needs_patch = false;       ///< true for `unpatched`, and for `refused` where it would else be that
+    Act act = Act::nothing;
+    Way way = Way::none;
+    bool undo_first = false;      ///< patch: the edits of the earlier undo file are taken back before
+    bool skipped_signed = false;  ///< it is left alone because it is signed
+    bool fails = false;           ///< verify: makes the exit status 1
+    Reason reason;                ///< why it is refused, or fails though it is patched
+    std::vector<SidecarDecision> sidecars;  ///< one for each
+    friend bool operator==(const Decision&, const Decision&) = default;
+};
+
+[[nodiscard]] Decision decide(const Policy& policy, const DllFacts& dll, const std::vector<SidecarFacts>& sidecars);
+
+/// The status of a DLL that is there, and whether it needs a patch.
+struct StatusDecision {
+    Status status = Status::no_fatbin;
+    bool needs_patch = false;
+};
+[[nodiscard]] StatusDecision decide_status(const DllFacts& dll, const std::vector<SidecarFacts>& sidecars);
+
+}  // namespace fixnvpe

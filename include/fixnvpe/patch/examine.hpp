@@ -1,0 +1,52 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "fixnvpe/patch/backup.hpp"
+#include "fixnvpe/patch/decide.hpp"
+#include "fixnvpe/patch/dll.hpp"
+#include "fixnvpe/patch/plan.hpp"
+
+namespace fixnvpe {
+
+/// What to look at.
+struct Query {
+    std::filesystem::path path;
+    AslrPolicy aslr = AslrPolicy::automatic;
+    bool is_link = false;                  ///< found, and not named
+    bool lenient = false;                  ///< a DLL that is missing or can't be read is no error
+    std::vector<SidecarPlace> candidates;  ///< sidecars to look at
+};
+
+/// What one look at a DLL and at what stands beside it found: all that a decision rests on.
+struct Findings {
+    Query query;
+    DllFacts::Presence presence = DllFacts::Presence::there;
+    Dll dll;  ///< where it is there
+    std::vector<Sidecar> sidecars;
+    Plan plan;  ///< empty where there is nothing to do
+
+    /// The header bytes with the plan carried out.
+    [[nodiscard]] std::vector<std::uint8_t> planned_headers() const;
+    [[nodiscard]] DllFacts dll_facts() const;
+    [[nodiscard]] std::vector<SidecarFacts> sidecar_facts() const;
+};
+
+/// The one read of a DLL and its sidecars. @throws Error as read_dll and examine_sidecar
+[[nodiscard]] Findings examine(Query query);
+
+/// True if both looks saw the same files, untouched, and nothing in another state. A temporary, which may be our own
+/// lock, does not count.
+[[nodiscard]] bool same(const Findings& a, const Findings& b);
+
+/// True for the very file that was seen, untouched since.
+[[nodiscard]] bool same_file(const os::FileInfo& a, const os::FileInfo& b);
+
+/// The same look once more, without a plan. @throws Error changed if it does not see the same
+[[nodiscard]] Findings examine_again(const Findings& seen);
+
+/// The edits that lead from a file as it is to other header bytes of it.
+[[nodiscard]] std::vector<Edit> header_difference(const Dll& dll, const std::vector<std::uint8_t>& headers);
+
+}  // namespace fixnvpe

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "fixnvpe/base/names.hpp"
+
+/// What the user asks for, as far as it decides over a single file.
+namespace fixnvpe {
+
+enum class Command { patch, verify, restore, scan, clean };
+
+template <>
+inline constexpr auto names_of<Command> = names<Command>({
+    {Command::patch, "patch"},
+    {Command::verify, "verify"},
+    {Command::restore, "restore"},
+    {Command::scan, "scan"},
+    {Command::clean, "clean"},
+});
+
+/// What to do about ASLR (IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE).
+enum class AslrPolicy {
+    automatic,  ///< clear it in the files whose .nv_fatb is writable
+    keep,       ///< never touch it
+    clear,      ///< clear it in every file that has .nv_fatb
+};
+
+template <>
+inline constexpr auto names_of<AslrPolicy> = names<AslrPolicy>({
+    {AslrPolicy::automatic, "auto"},
+    {AslrPolicy::keep, "keep"},
+    {AslrPolicy::clear, "clear"},
+});
+
+enum class BackupMode {
+    full,  ///< NAME.bak
+    undo,  ///< NAME.fixnvpe-undo; the file is edited in place
+    none,  ///< neither; the file is edited in place
+};
+
+template <>
+inline constexpr auto names_of<BackupMode> = names<BackupMode>({
+    {BackupMode::full, "full"},
+    {BackupMode::undo, "undo"},
+    {BackupMode::none, "none"},
+});
+
+struct Policy {
+    Command command = Command::verify;
+    AslrPolicy aslr = AslrPolicy::automatic;
+    BackupMode backup = BackupMode::full;
+    bool skip_signed = false;     ///< patch, verify: signed files are left as they are
+    bool keep_backup = false;     ///< restore
+    bool require_backup = false;  ///< verify: a patched file needs a valid backup
+    bool clean_usable = false;    ///< clean: also backups that restore could use
+};
+
+}  // namespace fixnvpe

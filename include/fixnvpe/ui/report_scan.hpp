@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "fixnvpe/commands/outcome.hpp"
+#include "fixnvpe/ui/style.hpp"
+
+namespace fixnvpe {
+
+/// What `scan` prints: a table of the DLLs with GPU code, the biggest saving first, and in words what to do.
+[[nodiscard]] std::string report_scan(const Summary& summary, const ReportStyle& style);
+
+}  // namespace fixnvpe

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "fixnvpe/commands/outcome.hpp"
+#include "fixnvpe/ui/style.hpp"
+
+/// A summary as text. Nothing is decided here, and nothing is counted.
+namespace fixnvpe {
+
+/// For standard output.
+[[nodiscard]] std::string report_text(const Summary& summary, const ReportStyle& style);
+
+/// Is this file shown, or listed in JSON? What was merely found in a folder is not always.
+[[nodiscard]] bool is_shown(const FileOutcome& file, const ReportStyle& style);
+[[nodiscard]] bool is_shown(const CleanOutcome& file, const ReportStyle& style);
+
+/// The line of one file, and with -v those of its edits.
+[[nodiscard]] std::string line_of(const FileOutcome& file, const ReportStyle& style);
+
+/// "12 files: 3 unpatched, 9 no-fatbin".
+[[nodiscard]] std::string counted_statuses(const Totals& totals);
+
+/// What `bytes` in one process are in all: the workers and the one that starts them.
+[[nodiscard]] std::uint64_t in_all_processes(std::uint64_t bytes, const Summary& summary);
+
+}  // namespace fixnvpe

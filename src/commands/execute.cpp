@@ -1,0 +1,255 @@
+#include "fixnvpe/commands/execute.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "fixnvpe/commands/scan.hpp"
+#include "fixnvpe/patch/decide.hpp"
+#include "fixnvpe/patch/examine.hpp"
+#include "fixnvpe/patch/patch_file.hpp"
+#include "fixnvpe/patch/restore_file.hpp"
+
+namespace fixnvpe {
+namespace {
+
+HeaderFacts facts_of(const Dll& dll) {
+    const PeImage& image = dll.image;
+    HeaderFacts facts{dll.info.size,           image.machine,    image.image_base,  image.dynamic_base(),
+                      image.high_entropy_va(), image.guard_cf(), image.is_signed(), {}};
+    for (const Section& section : image.sections) {
+        if (section.is_fatbin()) {
+            facts.fatbins.push_back({section.virtual_size, section.writable()});
+        }
+    }
+    return facts;
+}
+
+std::optional<BackupFacts> backup_to_show(const std::vector<Sidecar>& sidecars) {
+    const auto is_backup = [](const Sidecar& s) { return s.kind != SidecarKind::temporary; };
+    const Sidecar* shown = first_that(sidecars, [](const Sidecar& s) { return s.valid(); });
+    shown = shown != nullptr ? shown : first_that(sidecars, is_backup);
+    if (shown == nullptr) {
+        return std::nullopt;
+    }
+    const BackupState state = shown->valid()                        ? BackupState::valid
+                              : shown->state == SidecarState::stale ? BackupState::stale
+                                                                    : BackupState::unusable;
+    return BackupFacts{shown->kind, shown->path, state};
+}
+
+bool has_half_done(const Findings& findings) {
+    return first_that(findings.sidecars, [](const Sidecar& s) { return s.state == SidecarState::half_done; }) != nullptr;
+}
+
+class Work {
+public:
+    Work(FileOutcome& outcome, const Target& target, const Request& request, const CopyProgress& progress)
+        : outcome_(outcome), request_(request), progress_(progress) {
+        query_.path = target.path;
+        query_.aslr = request.policy.aslr;
+        query_.is_link = target.link;
+        query_.lenient = target.missing;
+        query_.candidates = sidecars_of(target.path);
+    }
+
+    void begin() {
+        look();
+        if (decision_.act == Act::put_back) {
+            put_back();
+            return;
+        }
+        outcome_.commit = commit_charge(findings_.dll.image);
+        if (outcome_.status == Status::refused) {
+            outcome_.commit.after = outcome_.commit.now;
+            outcome_.commit.saved = 0;
+        }
+        note_findings();
+        warn();
+        switch (decision_.act) {
+            case Act::nothing: do_nothing(); break;
+            case Act::refuse: refuse(); break;
+            case Act::patch: patch(); break;
+            case Act::restore: restore(); break;
+            case Act::put_back: break;
+        }
+    }
+
+    /// Something went wrong: is the file still what it was?
+    void look_after_error() {
+        if (wrote_) {
+            look();
+        }
+    }
+
+private:
+    void look() {
+        findings_ = examine(query_);
+        decision_ = decide(request_.policy, findings_.dll_facts(), findings_.sidecar_facts());
+        outcome_.status = decision_.status;
+        outcome_.needs_patch = decision_.needs_patch;
+        outcome_.fails = decision_.fails;
+        outcome_.reason = decision_.act == Act::refuse && decision_.status != Status::refused ? Reason{} : decision_.reason;
+        outcome_.backup = backup_to_show(findings_.sidecars);
+        if (findings_.presence == DllFacts::Presence::there) {
+            outcome_.headers = facts_of(findings_.dll);
+        }
+    }
+
+    void note(NoteCode code, std::filesystem::path file = {}, std::optional<Error> error = {}) {
+        outcome_.notes.push_back({code, file.filename(), std::move(error)});
+    }
+
+    /// What is the matter with a file's surroundings.
+    void note_findings() {
+        for (const Sidecar& sidecar : findings_.sidecars) {
+            switch (sidecar.state) {
+                case SidecarState::half_done: note(NoteCode::half_done); break;
+                case SidecarState::stale: note(NoteCode::stale_backup, sidecar.path); break;
+                case SidecarState::unusable: note(NoteCode::unusable_backup, sidecar.path, sidecar.error); break;
+                case SidecarState::free: note(NoteCode::temporary_left); break;
+                case SidecarState::locked: note(NoteCode::in_work); break;
+                default: break;
+            }
+        }
+        if (decision_.skipped_signed) {
+            note(NoteCode::skipped_signed);
+        }
+    }
+
+    /// Of what would come of patching it.
+    void warn() {
+        const Command command = request_.policy.command;
+        const bool looks = command == Command::verify || command == Command::scan;
+        if (decision_.act == Act::patch || (looks && decision_.needs_patch && !decision_.skipped_signed)) {
+            outcome_.warnings = warnings_of(findings_.dll.image, findings_.plan);
+        }
+    }
+
+    void do_nothing() {
+        switch (request_.policy.command) {
+            case Command::verify: outcome_.edits = findings_.plan.edits; break;
+            case Command::scan:
+                outcome_.edits = findings_.plan.edits;
+                count_relocations(outcome_, findings_);
+                break;
+            default: tidy_up(); break;
+        }
+    }
+
+    /// There is nothing to do for the file itself, but a crash may have left a temporary.
+    void tidy_up() {
+        const bool left = of_kind(findings_.sidecars, SidecarKind::temporary) != nullptr;
+        if (left && !request_.dry_run && !decision_.needs_patch && remove_leftover_temporary(query_.path)) {
+            outcome_.notes.clear();
+            note(NoteCode::temporary_removed);
+        }
+    }
+
+    void refuse() {
+        if (decision_.reason.why == Why::bad_backup) {
+            throw Error(*findings_.sidecars[decision_.reason.value].error);
+        }
+        outcome_.undone = decision_.reason;
+    }
+
+    void patch() {
+        outcome_.edits = findings_.plan.edits;
+        if (request_.dry_run) {
+            outcome_.action = Action::would_patch;
+            return;
+        }
+        const bool finishes = has_half_done(findings_);
+        wrote_ = true;
+        const auto moved_to = patch_file(findings_, decision_, progress_);
+        outcome_.action = Action::patched;
+        outcome_.notes.clear();
+        if (moved_to) {
+            note(NoteCode::moved_aside, *moved_to);
+        }
+        if (finishes) {
+            note(NoteCode::finished);
+        }
+        look();
+    }
+
+    void restore() {
+        const Sidecar* backup = first_that(findings_.sidecars, [](const Sidecar& s) { return s.valid(); });
+        outcome_.edits = header_difference(findings_.dll, backup->original);
+        if (request_.dry_run) {
+            outcome_.action = Action::would_restore;
+            return;
+        }
+        const bool takes_back = has_half_done(findings_);
+        wrote_ = true;
+        restore_file(findings_, decision_, progress_);
+        outcome_.action = Action::restored;
+        look();
+        outcome_.notes.clear();  // what was the matter is so no longer
+        note_findings();
+        if (takes_back) {
+            note(NoteCode::taken_back);
+        }
+    }
+
+    /// A crash between two renames left NAME.bak without NAME.
+    void put_back() {
+        if (request_.dry_run) {
+            outcome_.action = Action::would_restore;
+            return;
+        }
+        put_back_missing(query_.path);
+        outcome_.action = Action::restored;
+        query_.lenient = false;
+        if (request_.policy.command == Command::patch) {
+            begin();
+        } else {
+            look();
+        }
+        note(NoteCode::put_back);
+    }
+
+    FileOutcome& outcome_;
+    const Request& request_;
+    const CopyProgress& progress_;
+    Query query_;
+    Findings findings_;
+    Decision decision_;
+    bool wrote_ = false;
+};
+
+/// Does `work`. @return what it threw
+template <typename Step>
+std::optional<Error> attempt(const std::filesystem::path& path, Step step) {
+    try {
+        step();
+        return std::nullopt;
+    } catch (const Error& error) {
+        return error.path().empty() ? Error(error).at(path) : error;
+    } catch (const std::bad_alloc&) {
+        return Error(ErrorCode::io, "work: not enough memory").at(path);
+    } catch (const std::exception& error) {
+        return Error(ErrorCode::internal, std::string("internal error: ") + error.what(), Hint::report).at(path);
+    }
+}
+
+}  // namespace
+
+FileOutcome work_on(const Target& target, const Request& request, const CopyProgress& progress) {
+    FileOutcome outcome;
+    outcome.path = target.path;
+    outcome.named = target.named;
+    Work work(outcome, target, request, progress);
+    outcome.error = attempt(target.path, [&] { work.begin(); });
+    if (outcome.error) {
+        static_cast<void>(attempt(target.path, [&] { work.look_after_error(); }));
+    }
+    if (outcome.error && !outcome.headers) {
+        outcome.status = outcome.error->code() == ErrorCode::not_pe ? Status::not_pe : Status::error;
+    }
+    if (outcome.status == Status::not_pe && !outcome.named) {
+        outcome.error.reset();
+    }
+    return outcome;
+}
+
+}  // namespace fixnvpe

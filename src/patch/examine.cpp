@@ -1,0 +1,131 @@
+#include "fixnvpe/patch/examine.hpp"
+
+#include <algorithm>
+
+#include "fixnvpe/pe/reader.hpp"
+
+namespace fixnvpe {
+namespace {
+
+/// The one place where a plan is made: from the original, where that is known.
+Plan plan_for(const Dll& dll, const std::vector<Sidecar>& sidecars, AslrPolicy policy) {
+    const Sidecar* earlier = earlier_original(sidecars);
+    Plan plan = make_plan(dll.image, dll.info.size, policy);
+    const bool half_done = earlier != nullptr && earlier->state == SidecarState::half_done;
+    if (earlier == nullptr || (plan.edits.empty() && !half_done)) {
+        return plan;
+    }
+    const PeImage original = read_pe(earlier->original, dll.info.size);
+    const PeImage begun = half_done ? read_pe(earlier->edited, dll.info.size) : dll.image;
+    return make_plan_over(original, begun, dll.image, dll.info.size, policy);
+}
+
+Findings look(Query query) {
+    Findings findings;
+    findings.query = std::move(query);
+    const Query& q = findings.query;
+    try {
+        findings.dll = read_dll(q.path);
+    } catch (const Error&) {
+        if (!q.lenient) {
+            throw;
+        }
+        const bool missing = os::info_of(q.path).type == os::FileType::missing;
+        findings.presence = missing ? DllFacts::Presence::missing : DllFacts::Presence::damaged;
+    }
+    const Dll* dll = findings.presence == DllFacts::Presence::there ? &findings.dll : nullptr;
+    for (const SidecarPlace& place : q.candidates) {
+        auto sidecar = examine_sidecar(place, q.path, dll);
+        // Somebody else's files beside a DLL that we never patched.
+        const bool of_no_concern = sidecar && !q.lenient && !findings.dll.image.has_fatbin() &&
+                                   (!sidecar->ours || sidecar->kind == SidecarKind::temporary);
+        if (sidecar && !of_no_concern) {
+            findings.sidecars.push_back(std::move(*sidecar));
+        }
+    }
+    return findings;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> Findings::planned_headers() const {
+    std::vector<std::uint8_t> headers = dll.headers;
+    apply_edits(plan.edits, headers);
+    return headers;
+}
+
+DllFacts Findings::dll_facts() const {
+    DllFacts facts;
+    facts.presence = presence;
+    facts.is_link = query.is_link;
+    if (presence == DllFacts::Presence::there) {
+        facts.has_fatbin = dll.image.has_fatbin();
+        facts.dynamic_base = dll.image.dynamic_base();
+        facts.is_signed = dll.image.is_signed();
+        facts.plan_is_empty = plan.edits.empty();
+        facts.refusal = facts.has_fatbin ? refusal_of(dll.image, dll.info.size) : Reason{};
+    }
+    return facts;
+}
+
+std::vector<SidecarFacts> Findings::sidecar_facts() const {
+    std::vector<SidecarFacts> facts;
+    facts.reserve(sidecars.size());
+    for (const Sidecar& sidecar : sidecars) {
+        facts.push_back({sidecar.kind, sidecar.state, sidecar.ours});
+    }
+    return facts;
+}
+
+Findings examine(Query query) {
+    Findings findings = look(std::move(query));
+    if (findings.presence == DllFacts::Presence::there) {
+        findings.plan = plan_for(findings.dll, findings.sidecars, findings.query.aslr);
+    }
+    return findings;
+}
+
+bool same_file(const os::FileInfo& a, const os::FileInfo& b) {
+    return a.type == b.type && a.identity == b.identity && a.size == b.size && a.modified == b.modified;
+}
+
+bool same(const Findings& a, const Findings& b) {
+    const auto backups = [](const Findings& findings) {
+        std::vector<const Sidecar*> result;
+        for (const Sidecar& sidecar : findings.sidecars) {
+            if (sidecar.kind != SidecarKind::temporary) {
+                result.push_back(&sidecar);
+            }
+        }
+        return result;
+    };
+    const auto same_sidecar = [](const Sidecar* s, const Sidecar* t) {
+        return s->path == t->path && s->state == t->state && same_file(s->info, t->info) && s->original == t->original;
+    };
+    const auto of_a = backups(a);
+    const auto of_b = backups(b);
+    return a.presence == b.presence && same_file(a.dll.info, b.dll.info) && a.dll.headers == b.dll.headers &&
+           std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), same_sidecar);
+}
+
+Findings examine_again(const Findings& seen) {
+    Findings now = look(seen.query);
+    if (!same(seen, now)) {
+        throw Error(ErrorCode::changed, "check before writing: another program changed the file meanwhile",
+                    Hint::run_again)
+            .at(seen.query.path);
+    }
+    return now;
+}
+
+std::vector<Edit> header_difference(const Dll& dll, const std::vector<std::uint8_t>& headers) {
+    std::vector<Edit> edits = editable_fields(dll.image);
+    for (Edit& edit : edits) {
+        edit.after = edit.width == sizeof(std::uint16_t) ? load_le<std::uint16_t>(headers, edit.offset)
+                                                         : load_le<std::uint32_t>(headers, edit.offset);
+    }
+    std::erase_if(edits, [](const Edit& e) { return e.before == e.after; });
+    return edits;
+}
+
+}  // namespace fixnvpe

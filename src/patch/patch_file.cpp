@@ -1,0 +1,74 @@
+#include "fixnvpe/patch/patch_file.hpp"
+
+namespace fixnvpe {
+namespace {
+
+class Patch {
+public:
+    Patch(const Findings& seen, const Decision& decision, const CopyProgress& progress)
+        : seen_(seen), decision_(decision), transaction_(seen, progress) {}
+
+    std::optional<std::filesystem::path> carry_out() {
+        const std::vector<std::uint8_t> headers = seen_.planned_headers();
+        if (decision_.undo_first) {
+            // Back to the original first, so that at no moment an undo file is needed that explains three states.
+            const std::vector<std::uint8_t>& original = earlier_original(seen_.sidecars)->original;
+            transaction_.edit(original);
+            transaction_.go_on_with(original);
+        }
+        switch (decision_.way) {
+            case Way::keep_as_backup:
+                transaction_.replace_and_keep(headers, [&] { make_room(); });
+                break;
+            case Way::replace: transaction_.replace(headers); break;
+            case Way::edit_with_undo:
+                make_room();
+                edit_with_undo(headers);
+                break;
+            default:
+                make_room();
+                transaction_.edit(headers);
+                break;
+        }
+        return moved_to_;
+    }
+
+private:
+    /// Frees the name of the backup that is made.
+    void make_room() {
+        for (std::size_t i = 0; i < seen_.sidecars.size(); ++i) {
+            switch (decision_.sidecars[i].fate) {
+                case Fate::move_aside: moved_to_ = transaction_.move_aside(seen_.sidecars[i]); break;
+                case Fate::remove: transaction_.remove(seen_.sidecars[i]); break;
+                default: break;
+            }
+        }
+    }
+
+    void edit_with_undo(const std::vector<std::uint8_t>& headers) {
+        transaction_.write_undo(headers);
+        const os::FileInfo before = transaction_.dll().info;
+        try {
+            transaction_.edit(headers);
+        } catch (...) {
+            if (same_file(os::info_of(seen_.query.path), before)) {
+                os::remove(undo_path(seen_.query.path));  // nothing was edited, so there is nothing to undo
+            }
+            throw;
+        }
+    }
+
+    const Findings& seen_;
+    const Decision& decision_;
+    Transaction transaction_;
+    std::optional<std::filesystem::path> moved_to_;
+};
+
+}  // namespace
+
+std::optional<std::filesystem::path> patch_file(const Findings& seen, const Decision& decision,
+                                                const CopyProgress& progress) {
+    return Patch(seen, decision, progress).carry_out();
+}
+
+}  // namespace fixnvpe

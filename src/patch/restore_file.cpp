@@ -1,0 +1,51 @@
+#include "fixnvpe/patch/restore_file.hpp"
+
+namespace fixnvpe {
+namespace {
+
+namespace fs = std::filesystem;
+
+void put_back(Transaction& transaction, const Sidecar& backup, Way way) {
+    switch (way) {
+        case Way::edit: transaction.edit(backup.original); break;
+        case Way::copy_back: transaction.copy_back(backup); break;
+        default: transaction.rename_back(backup); break;
+    }
+}
+
+}  // namespace
+
+void restore_file(const Findings& seen, const Decision& decision, const CopyProgress& progress) {
+    Transaction transaction(seen, progress);
+    bool removes_undo = false;
+    const std::vector<std::uint8_t>* original = nullptr;
+    for (std::size_t i = 0; i < seen.sidecars.size(); ++i) {
+        const Fate fate = decision.sidecars[i].fate;
+        if (fate == Fate::use || fate == Fate::use_up) {
+            put_back(transaction, seen.sidecars[i], decision.way);
+            original = &seen.sidecars[i].original;
+        }
+        removes_undo = removes_undo || (seen.sidecars[i].kind == SidecarKind::undo &&
+                                        (fate == Fate::use_up || fate == Fate::remove));
+    }
+    if (removes_undo && original != nullptr) {
+        transaction.go_on_with(*original);
+        transaction.remove_spent_undo();
+    }
+}
+
+void put_back_missing(const fs::path& dll) {
+    const os::Claim lock(dll);
+    const fs::path backup = backup_path(dll);
+    const os::FileInfo info = os::info_of(backup);
+    if (info.type == os::FileType::link) {
+        throw Error(ErrorCode::link, "put the original back: its backup is a link", Hint::put_file_there).at(backup);
+    }
+    if (info.type != os::FileType::regular) {
+        throw Error(ErrorCode::no_backup, "put the original back: there is no backup").at(dll);
+    }
+    os::rename_new(backup, dll);
+    os::sync_folder(dll.parent_path());
+}
+
+}  // namespace fixnvpe

@@ -1,0 +1,227 @@
+#include "fixnvpe/patch/transaction.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "fixnvpe/base/text.hpp"
+#include "fixnvpe/patch/sidecars.hpp"
+#include "fixnvpe/patch/undo_file.hpp"
+
+namespace fixnvpe {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error changed(const fs::path& path) {
+    return Error(ErrorCode::changed, "check before writing: another program changed the file meanwhile",
+                 Hint::run_again)
+        .at(path);
+}
+
+void must_be(const fs::path& path, const os::FileInfo& seen) {
+    if (!same_file(os::info_of(path), seen)) {
+        throw changed(path);
+    }
+}
+
+/// Writes the changed stretch of the headers with one call, so that no kill can fall between two fields.
+void write_headers(os::File& file, const std::vector<std::uint8_t>& before, const std::vector<std::uint8_t>& after) {
+    const auto first = std::mismatch(before.begin(), before.end(), after.begin()).first - before.begin();
+    const auto last = std::mismatch(before.rbegin(), before.rend(), after.rbegin()).first.base() - before.begin();
+    if (first < last) {
+        file.write_at(static_cast<std::uint64_t>(first),
+                      ByteView(after).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first)));
+    }
+}
+
+/// What is on the disk must be what was planned.
+void read_back(const os::File& file, const std::vector<std::uint8_t>& expected, std::uint64_t size) {
+    if (file.info().size != size || read_headers(file, size) != expected) {
+        throw Error(ErrorCode::verify_failed, "read back: the file does not hold what was written",
+                    Hint::restore_and_check)
+            .at(file.path());
+    }
+}
+
+}  // namespace
+
+Transaction::Transaction(const Findings& seen, CopyProgress progress)
+    : lock_(std::in_place, seen.query.path), progress_(std::move(progress)) {
+    // A crash may have left it while the undo file was written. Whoever holds the lock of the DLL may remove it.
+    os::remove(temporary_path(undo_path(seen.query.path)));
+    dll_ = examine_again(seen).dll;
+}
+
+void Transaction::must_be_unchanged() const {
+    must_be(dll_.path, dll_.info);
+}
+
+os::File Transaction::open_unchanged() const {
+    must_be_unchanged();
+    os::File file = os::File::open_to_read(dll_.path);
+    if (!same_file(file.opened_as(), dll_.info) || read_headers(file, dll_.info.size) != dll_.headers) {
+        throw changed(dll_.path);
+    }
+    return file;
+}
+
+void Transaction::copy_with(const std::vector<std::uint8_t>& headers) {
+    const os::File source = open_unchanged();
+    os::copy_contents(source, lock_->file(), [&](std::uint64_t done) { progress_(done, dll_.info.size); });
+    write_headers(lock_->file(), dll_.headers, headers);
+    os::copy_metadata(source, lock_->file());
+    lock_->file().flush();
+    read_back(lock_->file(), headers, dll_.info.size);
+    if (!same_file(source.info(), dll_.info)) {
+        throw changed(dll_.path);
+    }
+}
+
+void Transaction::replace(const std::vector<std::uint8_t>& headers) {
+    copy_with(headers);  // and closes the DLL: Windows may refuse to replace a file that is open
+    must_be_unchanged();
+    lock_->rename_to(dll_.path);
+    os::sync_folder(dll_.path.parent_path());
+}
+
+void Transaction::replace_and_keep(const std::vector<std::uint8_t>& headers, const std::function<void()>& make_room) {
+    copy_with(headers);
+    must_be_unchanged();
+    make_room();
+    swap_in();
+    os::sync_folder(dll_.path.parent_path());
+}
+
+/// Keeps the original under the name of its backup, then gives its own name to the temporary.
+void Transaction::swap_in() {
+    const fs::path& path = dll_.path;
+    const fs::path backup = backup_path(path);
+    // A loaded DLL can't be replaced, but it can be renamed. Its second name could not even be removed again.
+    if (os::can_be_replaced(path) && os::make_hard_link(path, backup)) {
+        try {
+            lock_->rename_to(path);
+            return;
+        } catch (const Error& error) {
+            os::remove(backup);
+            if (error.code() != ErrorCode::busy) {
+                throw;
+            }
+        }
+    }
+    os::rename_new(path, backup);
+    try {
+        lock_->rename_to(path);
+    } catch (...) {
+        os::rename_new(backup, path);
+        throw;
+    }
+}
+
+void Transaction::edit(const std::vector<std::uint8_t>& headers) {
+    must_be_unchanged();
+    bool has_other_names = false;
+    {
+        os::File file = os::File::open_to_edit(dll_.path);
+        if (!same_file(file.opened_as(), dll_.info) || read_headers(file, dll_.info.size) != dll_.headers) {
+            throw changed(dll_.path);
+        }
+        // Counted from the opened file: a link may have been made since the first look.
+        has_other_names = file.opened_as().hard_links > 1;
+        if (!has_other_names) {
+            write_headers(file, dll_.headers, headers);
+            file.flush();
+            read_back(file, headers, dll_.info.size);
+        }
+    }
+    if (has_other_names) {
+        replace(headers);
+    }
+}
+
+void Transaction::go_on_with(const std::vector<std::uint8_t>& headers) {
+    const fs::path path = dll_.path;
+    if (!lock_->held()) {
+        lock_.reset();
+        lock_.emplace(path);
+    }
+    dll_ = read_dll(path);
+    if (dll_.headers != headers) {
+        throw changed(path);
+    }
+}
+
+void Transaction::write_undo(const std::vector<std::uint8_t>& headers) {
+    const UndoRecord record{to_utf8(dll_.path.filename()), dll_.info.size,
+                            header_fingerprint(dll_.headers, dll_.image), header_difference(dll_, headers)};
+    const std::string text = to_json(record);
+    if (text.size() > UNDO_FILE_MAX) {
+        throw Error(ErrorCode::bad_undo, "write the undo file: this file has too many sections for one",
+                    Hint::use_full_backup)
+            .at(dll_.path);
+    }
+    const fs::path undo = undo_path(dll_.path);
+    os::Claim temporary(undo);
+    const os::File source = open_unchanged();
+    temporary.file().write_at(0, std::vector<std::uint8_t>(text.begin(), text.end()));
+    os::copy_metadata(source, temporary.file());
+    temporary.file().flush();
+    temporary.rename_to(undo);
+    os::sync_folder(dll_.path.parent_path());
+}
+
+void Transaction::copy_back(const Sidecar& backup) {
+    {
+        const os::File source = os::File::open_to_read(backup.path);
+        if (!same_file(source.opened_as(), backup.info)) {
+            throw changed(backup.path);
+        }
+        os::copy_contents(source, lock_->file(), [&](std::uint64_t done) { progress_(done, backup.info.size); });
+        os::copy_metadata(source, lock_->file());
+        lock_->file().flush();
+    }
+    must_be_unchanged();
+    lock_->rename_to(dll_.path);
+    os::sync_folder(dll_.path.parent_path());
+}
+
+void Transaction::rename_back(const Sidecar& backup) {
+    must_be_unchanged();
+    must_be(backup.path, backup.info);
+    if (backup.info.identity == dll_.info.identity) {
+        // A crash left both names on one file; renaming one to the other would do nothing.
+        os::remove(backup.path);
+    } else {
+        os::rename_over(backup.path, dll_.path);
+    }
+    os::sync_folder(dll_.path.parent_path());
+}
+
+fs::path Transaction::move_aside(const Sidecar& backup) {
+    must_be(backup.path, backup.info);
+    fs::path aside = free_numbered_backup(dll_.path);
+    os::rename_new(backup.path, aside);
+    return aside;
+}
+
+void Transaction::remove(const Sidecar& sidecar) {
+    must_be(sidecar.path, sidecar.info);
+    os::remove(sidecar.path);
+    os::sync_folder(sidecar.path.parent_path());
+}
+
+void Transaction::remove_spent_undo() {
+    const auto undo = examine_sidecar({SidecarKind::undo, undo_path(dll_.path)}, dll_.path, &dll_);
+    if (undo && undo->state == SidecarState::copy) {
+        remove(*undo);
+    }
+}
+
+bool remove_leftover_temporary(const fs::path& dll) {
+    if (os::info_of(temporary_path(dll)).type == os::FileType::missing) {
+        return false;
+    }
+    const os::Claim lock(dll);
+    return true;
+}
+
+}  // namespace fixnvpe

@@ -1,0 +1,95 @@
+#include "fixnvpe/ui/messages.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "fixnvpe/base/text.hpp"
+#include "fixnvpe/patch/sidecars.hpp"
+#include "fixnvpe/ui/words.hpp"
+
+namespace fixnvpe {
+namespace {
+
+struct WarningWords {
+    Warning warning;
+    std::string_view one;
+    std::string_view many;
+    std::string_view hint;
+};
+
+/// A warning that holds for several files is said once.
+constexpr WarningWords WARNINGS[] = {
+    {Warning::is_signed, "is signed, and patching makes its signature invalid",
+     "are signed, and patching makes their signatures invalid",
+     "Windows loads such a DLL all the same, unless Smart App Control or WDAC is on; --skip-signed leaves signed files "
+     "alone"},
+    {Warning::guard_cf_lost, "loses Control Flow Guard together with ASLR",
+     "lose Control Flow Guard together with ASLR", "--aslr keep keeps both"},
+    {Warning::check_sum_impossible, "has a CheckSum that can't be right, and keeps it",
+     "have a CheckSum that can't be right, and keep it", "it was wrong before; Windows looks at it only for drivers"},
+    {Warning::same_image_base, "shares its preferred base with another patched one",
+     "are patched and share their preferred base with one another",
+     "in each process all but one are moved, which costs it the pages that hold relocations; --aslr keep avoids that"},
+};
+
+void add_warnings(std::vector<Message>& messages, const Summary& summary) {
+    for (const WarningWords& w : WARNINGS) {
+        const auto count = std::count_if(summary.files.begin(), summary.files.end(), [&](const FileOutcome& file) {
+            return std::find(file.warnings.begin(), file.warnings.end(), w.warning) != file.warnings.end();
+        });
+        if (count != 0) {
+            messages.push_back({Message::Level::warning,
+                                fmt::format("warning: {} {}\n  hint: {}", plural(static_cast<std::uint64_t>(count), "file"),
+                                            count == 1 ? w.one : w.many, w.hint)});
+        }
+    }
+}
+
+void add_orphans(std::vector<Message>& messages, const Summary& summary) {
+    for (const std::filesystem::path& orphan : summary.orphans) {
+        const std::string dll = printable_path(dll_of(orphan).value_or(orphan));
+        messages.push_back({Message::Level::warning,
+                            fmt::format("warning: {}: its DLL is gone\n  hint: fixnvpe restore {} puts it back, fixnvpe "
+                                        "clean --all removes the backup",
+                                        printable_path(orphan), dll)});
+    }
+}
+
+}  // namespace
+
+std::vector<Message> messages_of(const Summary& summary, const ReportStyle& style) {
+    std::vector<Message> messages;
+    if (!style.quiet) {
+        if (summary.environment) {
+            messages.push_back({Message::Level::info, words(*summary.environment)});
+        }
+        add_warnings(messages, summary);
+        add_orphans(messages, summary);
+    }
+    const auto add_error = [&](const Error& error) {
+        messages.push_back({Message::Level::error, words(error, style.policy)});
+    };
+    for (const FileOutcome& file : summary.files) {
+        if (const auto error = error_of(file, summary.command)) {
+            add_error(*error);
+        }
+    }
+    for (const CleanOutcome& file : summary.cleaned) {
+        if (file.error) {
+            add_error(*file.error);
+        }
+    }
+    for (const Error& problem : summary.problems) {
+        add_error(problem);
+    }
+    if (summary.exit_status == ExitStatus::interrupted) {
+        messages.push_back({Message::Level::error, fmt::format("interrupted: {} not begun, and what was done stays done\n"
+                                                               "  hint: run it again for the rest",
+                                                               plural(summary.not_begun, "file"))});
+    }
+    return messages;
+}
+
+}  // namespace fixnvpe

@@ -1,0 +1,108 @@
+#include "fixnvpe/ui/program.hpp"
+
+#include <exception>
+
+#include "fixnvpe/commands/run.hpp"
+#include "fixnvpe/os/process.hpp"
+#include "fixnvpe/pe/reader.hpp"
+#include "fixnvpe/ui/cli.hpp"
+#include "fixnvpe/ui/log.hpp"
+#include "fixnvpe/ui/messages.hpp"
+#include "fixnvpe/ui/progress.hpp"
+#include "fixnvpe/ui/report_json.hpp"
+#include "fixnvpe/ui/report_text.hpp"
+
+namespace fixnvpe {
+namespace {
+
+void print(const std::string& text) {
+    if (!os::write(os::Stream::standard_output, text)) {
+        throw Error(ErrorCode::io, "standard output: write failed", "is the disk full?");
+    }
+}
+
+void print_json(const Summary& summary, const ReportStyle& style) {
+    constexpr std::size_t enough = std::size_t{1} << 16;
+    std::string buffer;
+    report_json(summary, style, [&](std::string_view piece) {
+        buffer += piece;
+        if (buffer.size() >= enough) {
+            print(buffer);
+            buffer.clear();
+        }
+    });
+    print(buffer);
+}
+
+bool use_color(Color color, os::Stream stream) {
+    switch (color) {
+        case Color::always: return true;
+        case Color::never: return false;
+        case Color::automatic: return os::is_terminal(stream) && !os::environment("NO_COLOR");
+    }
+    return false;
+}
+
+void say(const std::vector<Message>& messages) {
+    for (const Message& message : messages) {
+        switch (message.level) {
+            case Message::Level::info: log::info(message.text); break;
+            case Message::Level::warning: log::warning(message.text); break;
+            case Message::Level::error: log::error(message.text); break;
+        }
+    }
+}
+
+ExitStatus carry_out(CommandLine& line) {
+    line.style.color = use_color(line.color, os::Stream::standard_output);
+    line.style.width = os::terminal_width(os::Stream::standard_output);
+    log::start(line.style.verbose, use_color(line.color, os::Stream::standard_error));
+    log::debug("reader: " + reader_name());
+
+    Summary summary;
+    {
+        ProgressLine progress(!line.no_progress && !line.style.quiet && os::is_terminal(os::Stream::standard_error));
+        summary = run(line.request, [&](const auto& path, auto done, auto total) { progress.update(path, done, total); });
+    }
+    say(messages_of(summary, line.style));
+    if (line.json) {
+        print_json(summary, line.style);
+    } else {
+        print(report_text(summary, line.style));
+    }
+    return summary.exit_status;
+}
+
+ExitStatus status_of_failure() {
+    return os::interrupted() ? ExitStatus::interrupted : ExitStatus::error;
+}
+
+}  // namespace
+
+int run_program(const std::vector<std::string>& arguments) {
+    std::optional<Command> command;
+    try {
+        CommandLine line = parse_command_line(arguments);
+        if (line.no_command) {
+            os::write(os::Stream::standard_error, line.text);
+            if (line.json) {
+                print(json_of_failure({}, Error(ErrorCode::usage, "no command"), ExitStatus::error));
+            }
+            return static_cast<int>(ExitStatus::error);
+        }
+        if (!line.text.empty()) {
+            print(line.text);
+            return static_cast<int>(ExitStatus::ok);
+        }
+        command = line.request.policy.command;
+        return static_cast<int>(carry_out(line));
+    } catch (const Error& error) {
+        // What it could not write before, it can't write now.
+        if (wants_json(arguments) && error.code() != ErrorCode::io) {
+            print(json_of_failure(command, error, status_of_failure()));
+        }
+        throw;
+    }
+}
+
+}  // namespace fixnvpe

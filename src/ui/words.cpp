@@ -1,0 +1,141 @@
+#include "fixnvpe/ui/words.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fixnvpe/base/text.hpp"
+
+namespace fixnvpe {
+
+std::string words(const Reason& reason) {
+    switch (reason.why) {
+        case Why::nothing: return {};
+        case Why::force_integrity:
+            return "FORCE_INTEGRITY is set: Windows would not load it with an invalid signature";
+        case Why::section_alignment:
+            return fmt::format("SectionAlignment {} is under {}: its sections share pages", reason.value, reason.limit);
+        case Why::raw_data_past_end:
+            return fmt::format("a section's raw data ends at byte {}, but the file has only {}: a broken download",
+                               reason.value, reason.limit);
+        case Why::is_link: return "it is a link to another file";
+        case Why::missing: return "the file is missing, but its backup is there";
+        case Why::no_backup: return "it is patched, but there is no backup";
+        case Why::no_valid_backup: return "no valid backup";
+        case Why::bad_backup: return "a backup can't be used";
+        case Why::not_ours: return "not fixnvpe's";
+        case Why::usable: return "restore could use it";
+        case Why::other_build: return "of another build";
+        case Why::nothing_to_undo: return "nothing to undo";
+        case Why::bad_undo: return "it can't be used";
+        case Why::half_done: return "an edit was broken off half way: patch or restore it first";
+        case Why::dll_left_by_crash: return "a crash left it without its DLL: patch or restore puts it back";
+        case Why::dll_gone: return "its DLL is gone";
+        case Why::dll_damaged: return "its DLL is damaged";
+        case Why::left_by_crash: return "left by a crash";
+        case Why::in_use: return "another fixnvpe works on it right now";
+    }
+    return {};
+}
+
+std::string words_for_clean(const CleanOutcome& outcome) {
+    std::string text = words(outcome.reason);
+    if (outcome.reason.why == Why::bad_undo && outcome.cause) {
+        text += ": " + printable(outcome.cause->message());
+    }
+    if (outcome.kind != SidecarKind::undo && outcome.reason.why == Why::dll_gone) {
+        text += ": it may be the only copy";
+    }
+    if (outcome.kind != SidecarKind::undo && outcome.reason.why == Why::dll_damaged) {
+        text += ": it may be the only whole copy";
+    }
+    return text;
+}
+
+std::string words(const Note& note) {
+    const std::string file = printable_path(note.file);
+    const std::string cause = note.error ? printable(note.error->message()) : std::string();
+    switch (note.code) {
+        case NoteCode::half_done:
+            return "an edit was broken off half way: patch finishes it, restore takes it back";
+        case NoteCode::finished: return "an edit that had been broken off half way was finished";
+        case NoteCode::taken_back: return "an edit that had been broken off half way was taken back";
+        case NoteCode::stale_backup: return file + " belongs to another build";
+        case NoteCode::unusable_backup: return fmt::format("{} can't be used: {}", file, cause);
+        case NoteCode::moved_aside: return "the backup of another build was moved to " + file;
+        case NoteCode::temporary_left: return "a temporary was left by a crash: patch removes it";
+        case NoteCode::temporary_removed: return "a temporary that a crash had left was removed";
+        case NoteCode::in_work: return words({Why::in_use});
+        case NoteCode::skipped_signed: return "signed: skipped";
+        case NoteCode::put_back: return "the file was missing and its backup was put back first";
+        case NoteCode::relocations_unknown: return "its relocations can't be counted: " + cause;
+    }
+    return {};
+}
+
+std::string words(SkipReason reason) {
+    switch (reason) {
+        case SkipReason::link_to_folder: return "a link to a folder: not followed";
+        case SkipReason::link_to_nothing: return "a link to no file";
+        case SkipReason::not_regular_file: return "not a regular file";
+    }
+    return {};
+}
+
+std::string words(Warning warning) {
+    switch (warning) {
+        case Warning::is_signed: return "signed";
+        case Warning::guard_cf_lost: return "loses Control Flow Guard";
+        case Warning::check_sum_impossible: return "CheckSum was wrong before, left alone";
+        case Warning::same_image_base: return {};  // said once, of all of them
+    }
+    return {};
+}
+
+std::string words(const PythonEnvironment& environment) {
+    std::string text = fmt::format("environment: {} ({})", printable_path(environment.prefix), environment.chosen_by);
+    if (!environment.torch) {
+        text += ", torch is not installed";
+    } else {
+        const Torch& torch = *environment.torch;
+        text += fmt::format(", torch {}{}", torch.version.empty() ? "of unknown version" : printable(torch.version),
+                            torch.cuda ? "" : ": a build without CUDA (CPU), nothing to patch");
+    }
+    if (!environment.passed_over.empty()) {
+        text += fmt::format("; passed over: {}", fmt::join(environment.passed_over, "; "));
+    }
+    return text;
+}
+
+std::optional<Error> error_of(const FileOutcome& outcome, Command command) {
+    if (outcome.error || outcome.undone.why == Why::nothing) {
+        return outcome.error;
+    }
+    const std::string why = words(outcome.undone);
+    const auto error = [&](ErrorCode code, std::string_view step, auto hint) {
+        return Error(code, fmt::format("{}: {}", step, why), hint).at(outcome.path);
+    };
+    switch (outcome.undone.why) {
+        case Why::is_link:
+            return error(ErrorCode::link, to_string(command), fmt::format("name that file itself to {} it", to_string(command)));
+        case Why::missing: return error(ErrorCode::missing, "look up", Hint::patch_or_restore);
+        case Why::no_backup: return error(ErrorCode::no_backup, to_string(command), Hint::install_again);
+        default: return error(ErrorCode::refused, "refused", Hint::none);
+    }
+}
+
+std::string hint_of(const Error& error, const Policy& policy) {
+    std::string hint = words_of(error.hint(), error.detail());
+    if (error.hint() == Hint::free_space && policy.command == Command::patch && policy.backup == BackupMode::full) {
+        hint += ", or try --backup undo";
+    }
+    return hint;
+}
+
+std::string words(const Error& error, const Policy& policy) {
+    std::string text = error.path().empty() ? std::string() : printable_path(error.path()) + ": ";
+    text += printable(error.message());
+    const std::string hint = hint_of(error, policy);
+    return hint.empty() ? text : text + "\n  hint: " + printable(hint);
+}
+
+}  // namespace fixnvpe

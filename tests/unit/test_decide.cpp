@@ -1,0 +1,439 @@
+// What is decided over a DLL and its sidecars: every combination of command, backup mode, flags, DLL and sidecars has
+// its row in a table, and the promises are held against all of them.
+
+#include "fixnvpe/patch/decide.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "support/catch.hpp"
+
+namespace fixnvpe::test {
+namespace {
+
+using Sidecars = std::vector<SidecarFacts>;
+using State = SidecarState;
+using Kind = SidecarKind;
+using Presence = DllFacts::Presence;
+
+constexpr State ABSENT = State::alone;  // no such sidecar, in the tables below
+
+/// One combination.
+struct Case {
+    Policy policy;
+    DllFacts dll;
+    State full = ABSENT;
+    State undo = ABSENT;
+    State legacy = ABSENT;
+
+    [[nodiscard]] Sidecars sidecars() const {
+        Sidecars result;
+        for (const auto& [kind, state] :
+             {std::pair{Kind::full, full}, std::pair{Kind::undo, undo}, std::pair{Kind::legacy, legacy}}) {
+            if (state != ABSENT) {
+                result.push_back({kind, state, state != State::unusable || kind == Kind::undo});
+            }
+        }
+        return result;
+    }
+    [[nodiscard]] Decision decision() const { return decide(policy, dll, sidecars()); }
+};
+
+std::string word(State state) {
+    switch (state) {
+        case State::original: return "original";
+        case State::half_done: return "half-done";
+        case State::copy: return "copy";
+        case State::stale: return "stale";
+        case State::unusable: return "unusable";
+        case State::alone: return "-";
+        case State::free: return "free";
+        case State::locked: return "locked";
+    }
+    return "?";
+}
+
+std::string word(Act act) {
+    switch (act) {
+        case Act::nothing: return "nothing";
+        case Act::refuse: return "refuse";
+        case Act::patch: return "patch";
+        case Act::restore: return "restore";
+        case Act::put_back: return "put-back";
+    }
+    return "?";
+}
+
+std::string word(Way way) {
+    switch (way) {
+        case Way::none: return "";
+        case Way::keep_as_backup: return " keep-as-backup";
+        case Way::replace: return " replace";
+        case Way::edit: return " edit";
+        case Way::edit_with_undo: return " edit-with-undo";
+        case Way::rename: return " rename";
+        case Way::copy_back: return " copy-back";
+    }
+    return "?";
+}
+
+std::string word(Fate fate) {
+    switch (fate) {
+        case Fate::keep: return "keep";
+        case Fate::use: return "use";
+        case Fate::use_up: return "use-up";
+        case Fate::remove: return "remove";
+        case Fate::move_aside: return "move-aside";
+    }
+    return "?";
+}
+
+/// "patch edit undo-first; full move-aside" or "refuse bad-backup".
+std::string described(const Decision& decision, const Sidecars& sidecars) {
+    std::string text = word(decision.act) + word(decision.way) + (decision.undo_first ? " undo-first" : "");
+    if (decision.act == Act::refuse) {
+        text += fmt::format(" {}", to_string(decision.reason.why));
+    }
+    for (std::size_t i = 0; i < sidecars.size(); ++i) {
+        if (decision.sidecars[i].fate != Fate::keep) {
+            text += fmt::format("; {} {}", to_string(sidecars[i].kind), word(decision.sidecars[i].fate));
+        }
+    }
+    return text;
+}
+
+std::string described(const Case& c) {
+    return fmt::format("{} --backup {}{}, full {}, undo {}, legacy {}", to_string(c.policy.command),
+                       to_string(c.policy.backup), c.dll.plan_is_empty ? ", nothing planned" : "", word(c.full),
+                       word(c.undo), word(c.legacy));
+}
+
+const std::vector<State> COPY_STATES{ABSENT, State::original, State::copy, State::stale, State::unusable};
+const std::vector<State> UNDO_STATES{ABSENT, State::original, State::half_done, State::copy, State::stale, State::unusable};
+
+/// A DLL with a writable .nv_fatb, or one that is patched.
+DllFacts cuda_dll(bool patched) {
+    DllFacts dll;
+    dll.has_fatbin = true;
+    dll.dynamic_base = !patched;
+    dll.plan_is_empty = patched;
+    return dll;
+}
+
+/// Calls `check` for every combination of sidecars, backup mode and plan under this command.
+std::size_t for_all(Command command, const std::function<void(const Case&)>& check) {
+    std::size_t count = 0;
+    for (const auto& [backup, name] : names_of<BackupMode>) {
+        for (const bool patched : {false, true}) {
+            for (const State full : COPY_STATES) {
+                for (const State undo : UNDO_STATES) {
+                    for (const State legacy : COPY_STATES) {
+                        Case c;
+                        c.policy.command = command;
+                        c.policy.backup = backup;
+                        c.dll = cuda_dll(patched);
+                        c.full = full;
+                        c.undo = undo;
+                        c.legacy = legacy;
+                        check(c);
+                        ++count;
+                    }
+                }
+            }
+        }
+    }
+    return count;
+}
+
+bool shows_a_patch(State state) {
+    return state == State::original || state == State::half_done;
+}
+
+bool valid(State state) {
+    return shows_a_patch(state) || state == State::copy;
+}
+
+/// Where a row says nothing, anything goes. The first row that fits a combination decides.
+struct Row {
+    std::string backup;  ///< "full", "undo" or "none"; empty: any
+    std::string full;    ///< the state's word, several parted by "|"; empty: any
+    std::string undo;
+    std::string legacy;
+    std::string expected;
+};
+
+bool fits(const std::string& pattern, const std::string& value) {
+    return pattern.empty() || ("|" + pattern + "|").find("|" + value + "|") != std::string::npos;
+}
+
+void check_rows(const Case& c, const std::vector<Row>& rows) {
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& r) {
+        return fits(r.backup, std::string(to_string(c.policy.backup))) && fits(r.full, word(c.full)) &&
+               fits(r.undo, word(c.undo)) && fits(r.legacy, word(c.legacy));
+    });
+    INFO(described(c));
+    REQUIRE(row != rows.end());
+    CHECK(described(c.decision(), c.sidecars()) == row->expected);
+}
+
+}  // namespace
+
+TEST_CASE("decide: patch, for every backup mode and every state of the sidecars") {
+    const std::vector<Row> rows{
+        // A backup shows that it was patched before: the true original stays.
+        {"full", "original", "", "", "patch replace"},
+        {"undo|none", "original", "", "", "patch edit"},
+        // The undo file explains the file's state: back to the original first.
+        {"", "unusable", "original|half-done", "", "refuse bad-backup"},
+        {"full", "stale", "original|half-done", "", "patch keep-as-backup undo-first; full move-aside; undo remove"},
+        {"full", "copy", "original|half-done", "", "patch keep-as-backup undo-first; full remove; undo remove"},
+        {"full", "-", "original|half-done", "", "patch keep-as-backup undo-first; undo remove"},
+        {"undo|none", "stale", "original|half-done", "", "patch edit-with-undo undo-first; full move-aside"},
+        {"undo|none", "", "original|half-done", "", "patch edit-with-undo undo-first"},
+        {"full", "", "", "original", "patch replace"},
+        {"undo|none", "", "", "original", "patch edit"},
+        // It is an original. What can't be used must not be written over.
+        {"full|undo", "unusable", "", "", "refuse bad-backup"},
+        {"full|undo", "", "unusable", "", "refuse bad-backup"},
+        {"full", "-", "-", "", "patch keep-as-backup"},
+        {"full", "-", "copy|stale", "", "patch keep-as-backup; undo remove"},
+        {"full", "copy", "-", "", "patch keep-as-backup; full remove"},
+        {"full", "copy", "copy|stale", "", "patch keep-as-backup; full remove; undo remove"},
+        {"full", "stale", "-", "", "patch keep-as-backup; full move-aside"},
+        {"full", "stale", "copy|stale", "", "patch keep-as-backup; full move-aside; undo remove"},
+        {"undo", "stale", "", "", "patch edit-with-undo; full move-aside"},
+        {"undo", "", "", "", "patch edit-with-undo"},
+        {"none", "stale", "", "", "patch edit; full move-aside"},
+        {"none", "", "", "", "patch edit"},
+    };
+    const std::size_t count = for_all(Command::patch, [&](const Case& c) {
+        if (!c.dll.plan_is_empty) {
+            check_rows(c, rows);
+        } else if (c.undo != State::half_done) {
+            INFO(described(c));
+            CHECK(described(c.decision(), c.sidecars()) == "nothing");
+        }
+    });
+    CHECK(count == 900);
+}
+
+TEST_CASE("decide: restore, for every state of the sidecars") {
+    const std::vector<Row> rows{
+        {"", "original|copy", "-|stale|unusable", "", "restore rename; full use-up"},
+        {"", "original|copy", "", "", "restore rename; full use-up; undo remove"},
+        {"", "", "original|half-done|copy", "", "restore edit; undo use-up"},
+        {"", "", "", "original|copy", "restore rename; legacy use-up"},
+        {"", "-", "-", "-", "nothing"},
+        {"", "", "", "", "refuse bad-backup"},
+    };
+    for_all(Command::restore, [&](const Case& c) {
+        if (c.full == ABSENT && c.undo == ABSENT && c.legacy == ABSENT && c.dll.plan_is_empty) {
+            INFO(described(c));
+            CHECK(described(c.decision(), {}) == "refuse no-backup");
+            return;
+        }
+        check_rows(c, rows);
+    });
+}
+
+TEST_CASE("decide: restore --keep-backup copies, removes nothing, and leaves alone what is restored") {
+    for_all(Command::restore, [&](Case c) {
+        c.policy.keep_backup = true;
+        INFO(described(c));
+        const Decision decision = c.decision();
+        for (const SidecarDecision& sidecar : decision.sidecars) {
+            CHECK((sidecar.fate == Fate::keep || sidecar.fate == Fate::use));
+        }
+        CHECK(decision.way != Way::rename);
+        if (c.full == State::copy) {
+            CHECK(decision.act == Act::nothing);
+        }
+    });
+}
+
+TEST_CASE("decide: verify and scan do nothing, and verify fails where a patch is needed") {
+    for (const Command command : {Command::verify, Command::scan}) {
+        for_all(command, [&](const Case& c) {
+            INFO(described(c));
+            const Decision decision = c.decision();
+            CHECK(described(decision, c.sidecars()) == "nothing");
+            CHECK(decision.needs_patch == (!c.dll.plan_is_empty || c.undo == State::half_done));
+            CHECK(decision.fails == (command == Command::verify && decision.needs_patch));
+            CHECK(decision.status == (decision.needs_patch ? Status::unpatched : Status::patched));
+        });
+    }
+}
+
+TEST_CASE("decide: with --require-backup a patched file needs one that is valid") {
+    for_all(Command::verify, [&](Case c) {
+        c.policy.require_backup = true;
+        INFO(described(c));
+        const Decision decision = c.decision();
+        const bool lacks = decision.status == Status::patched && !valid(c.full) && !valid(c.undo) && !valid(c.legacy);
+        CHECK(decision.fails == (decision.needs_patch || lacks));
+        CHECK(decision.reason == (lacks ? Reason{Why::no_valid_backup} : Reason{}));
+    });
+}
+
+TEST_CASE("decide: clean keeps what restore could use, unless it is asked for, and what a half-done edit needs always") {
+    for_all(Command::clean, [&](Case c) {
+        for (const bool usable_too : {false, true}) {
+            c.policy.clean_usable = usable_too;
+            INFO(described(c) << (usable_too ? " --all" : ""));
+            const Decision decision = c.decision();
+            const Sidecars sidecars = c.sidecars();
+            CHECK(decision.act == Act::nothing);
+            for (std::size_t i = 0; i < sidecars.size(); ++i) {
+                const auto& [fate, reason] = decision.sidecars[i];
+                INFO(to_string(sidecars[i].kind) << " " << word(sidecars[i].state));
+                const bool is_undo = sidecars[i].kind == Kind::undo;
+                switch (sidecars[i].state) {
+                    case State::original:
+                        CHECK(fate == (usable_too ? Fate::remove : Fate::keep));
+                        CHECK(reason.why == Why::usable);
+                        break;
+                    case State::copy:
+                        CHECK(fate == (usable_too || is_undo ? Fate::remove : Fate::keep));
+                        CHECK(reason.why == (is_undo ? Why::nothing_to_undo : Why::usable));
+                        break;
+                    case State::half_done:
+                        CHECK(fate == Fate::keep);
+                        CHECK(reason.why == Why::half_done);
+                        break;
+                    case State::stale:
+                        CHECK(fate == Fate::remove);
+                        CHECK(reason.why == Why::other_build);
+                        break;
+                    default:
+                        CHECK(fate == (usable_too && is_undo ? Fate::remove : Fate::keep));
+                        CHECK(reason.why == (is_undo ? Why::bad_undo : Why::not_ours));
+                        break;
+                }
+            }
+        }
+    });
+}
+
+TEST_CASE("decide: clean beside a DLL that is missing or damaged") {
+    struct Row {
+        Presence presence;
+        Sidecars sidecars;
+        bool usable_too;
+        std::vector<SidecarDecision> expected;
+    };
+    const SidecarFacts full{Kind::full, State::alone, true};
+    const SidecarFacts foreign{Kind::full, State::unusable, false};
+    const SidecarFacts undo{Kind::undo, State::alone, true};
+    const SidecarFacts temporary{Kind::temporary, State::free, true};
+    const SidecarFacts locked{Kind::temporary, State::locked, true};
+    const Row rows[] = {
+        {Presence::missing, {full}, false, {{Fate::keep, {Why::dll_gone}}}},
+        {Presence::missing, {full}, true, {{Fate::remove, {Why::dll_gone}}}},
+        {Presence::missing, {foreign}, true, {{Fate::keep, {Why::not_ours}}}},
+        {Presence::missing, {undo}, false, {{Fate::remove, {Why::dll_gone}}}},
+        {Presence::missing, {temporary}, false, {{Fate::remove, {Why::left_by_crash}}}},
+        {Presence::missing, {full, temporary}, true, {{Fate::keep, {Why::dll_left_by_crash}}, {Fate::keep, {Why::dll_left_by_crash}}}},
+        {Presence::damaged, {full}, false, {{Fate::keep, {Why::dll_damaged}}}},
+        {Presence::damaged, {full}, true, {{Fate::remove, {Why::dll_damaged}}}},
+        {Presence::damaged, {undo}, false, {{Fate::keep, {Why::dll_damaged}}}},
+        {Presence::damaged, {undo}, true, {{Fate::remove, {Why::dll_damaged}}}},
+        {Presence::damaged, {full, temporary}, false, {{Fate::keep, {Why::dll_damaged}}, {Fate::remove, {Why::left_by_crash}}}},
+        {Presence::there, {temporary}, false, {{Fate::remove, {Why::left_by_crash}}}},
+        {Presence::there, {locked}, true, {{Fate::keep, {Why::in_use}}}},
+    };
+    for (const Row& row : rows) {
+        Policy policy;
+        policy.command = Command::clean;
+        policy.clean_usable = row.usable_too;
+        DllFacts dll = cuda_dll(false);
+        dll.presence = row.presence;
+        INFO("row " << &row - rows);
+        CHECK(decide(policy, dll, row.sidecars).sidecars == row.expected);
+    }
+}
+
+TEST_CASE("decide: a DLL that is missing beside its backup is put back by patch and restore, and told by the others") {
+    DllFacts dll;
+    dll.presence = Presence::missing;
+    const Sidecars sidecars{{Kind::full, State::alone, true}};
+    for (const auto& [command, name] : names_of<Command>) {
+        Policy policy;
+        policy.command = command;
+        const Decision decision = decide(policy, dll, sidecars);
+        INFO(name);
+        CHECK(decision.status == Status::error);
+        if (command == Command::patch || command == Command::restore) {
+            CHECK(decision.act == Act::put_back);
+        } else if (command != Command::clean) {
+            CHECK(decision.act == Act::refuse);
+            CHECK(decision.reason == Reason{Why::missing});
+        }
+    }
+}
+
+TEST_CASE("decide: refused, signed, linked: what keeps patch from a file that needs it, in this order") {
+    struct Row {
+        const char* what;
+        bool refused, is_signed, skip_signed, is_link;
+        std::string expected;
+    };
+    const Row rows[] = {
+        {"an ordinary file", false, false, false, false, "patch keep-as-backup"},
+        {"a signed file", false, true, false, false, "patch keep-as-backup"},
+        {"a signed file, --skip-signed", false, true, true, false, "nothing"},
+        {"an unsigned file, --skip-signed", false, false, true, false, "patch keep-as-backup"},
+        {"a link", false, false, false, true, "refuse is-link"},
+        {"a link to a signed file, --skip-signed", false, true, true, true, "nothing"},
+        {"a refused file", true, false, false, false, "refuse force-integrity"},
+        {"a refused, signed link, --skip-signed", true, true, true, true, "refuse force-integrity"},
+    };
+    for (const Row& row : rows) {
+        Case c;
+        c.policy.command = Command::patch;
+        c.policy.skip_signed = row.skip_signed;
+        c.dll = cuda_dll(false);
+        c.dll.is_signed = row.is_signed;
+        c.dll.is_link = row.is_link;
+        c.dll.refusal = row.refused ? Reason{Why::force_integrity} : Reason{};
+        INFO(row.what);
+        CHECK(described(c.decision(), {}) == row.expected);
+        CHECK(c.decision().skipped_signed == (row.expected == "nothing"));
+
+        c.policy.command = Command::verify;
+        CHECK(c.decision().fails == !(row.is_signed && row.skip_signed));
+        CHECK(c.decision().status == (row.refused ? Status::refused : Status::unpatched));
+
+        c.dll.plan_is_empty = true;
+        c.policy.command = Command::patch;
+        CHECK(described(c.decision(), {}) == "nothing");
+    }
+}
+
+TEST_CASE("decide: a link that was found is never restored through") {
+    Case c;
+    c.policy.command = Command::restore;
+    c.dll = cuda_dll(true);
+    c.dll.is_link = true;
+    c.full = State::original;
+    CHECK(described(c.decision(), c.sidecars()) == "refuse is-link");
+}
+
+TEST_CASE("decide: no command but clean --all lets an original go that was not put back") {
+    for (const Command command : {Command::patch, Command::verify, Command::scan, Command::clean}) {
+        for_all(command, [&](const Case& c) {
+            const Decision decision = c.decision();
+            const Sidecars sidecars = c.sidecars();
+            for (std::size_t i = 0; i < sidecars.size(); ++i) {
+                INFO(described(c) << ": " << described(decision, sidecars));
+                const bool spent_first = decision.undo_first && sidecars[i].kind == Kind::undo;
+                CHECK((!shows_a_patch(sidecars[i].state) || decision.sidecars[i].fate == Fate::keep || spent_first));
+            }
+        });
+    }
+}
+
+}  // namespace fixnvpe::test
