@@ -139,7 +139,7 @@ private:
     /// There is nothing to do for the file itself, but a crash may have left a temporary.
     void tidy_up() {
         const bool left = of_kind(findings_.sidecars, SidecarKind::temporary) != nullptr;
-        if (left && !request_.dry_run && !decision_.needs_patch && remove_leftover_temporary(query_.path)) {
+        if (left && !request_.dry_run && !decision_.skipped_signed && remove_leftover_temporary(query_.path)) {
             outcome_.notes.clear();
             note(NoteCode::temporary_removed);
         }

@@ -35,11 +35,12 @@ Findings look(Query query) {
     }
     const Dll* dll = findings.presence == DllFacts::Presence::there ? &findings.dll : nullptr;
     for (const SidecarPlace& place : q.candidates) {
-        auto sidecar = examine_sidecar(place, q.path, dll);
-        // Somebody else's files beside a DLL that we never patched.
-        const bool of_no_concern = sidecar && !q.lenient && !findings.dll.image.has_fatbin() &&
-                                   (!sidecar->ours || sidecar->kind == SidecarKind::temporary);
-        if (sidecar && !of_no_concern) {
+        // Beside a DLL that we never patched, what is not surely ours is somebody else's.
+        const bool only_ours = !q.lenient && !findings.dll.image.has_fatbin();
+        if (only_ours && place.kind == SidecarKind::temporary) {
+            continue;
+        }
+        if (auto sidecar = examine_sidecar(place, q.path, dll); sidecar && (sidecar->ours || !only_ours)) {
             findings.sidecars.push_back(std::move(*sidecar));
         }
     }

@@ -107,9 +107,21 @@ std::string nothing_done(const Summary& summary, std::string_view infinitive, st
     return summary.totals.failed != 0 ? fmt::format("nothing {}", participle) : fmt::format("nothing to {}", infinitive);
 }
 
+std::string summary_of_restore(const Summary& summary, const ReportStyle& style) {
+    const std::size_t restored = summary.totals.count(Action::restored);
+    const std::size_t would = summary.totals.count(Action::would_restore);
+    if (restored + would == 0) {
+        return paragraph(nothing_done(summary, "restore", "restored") + ": " + counted_statuses(summary.totals), style);
+    }
+    return paragraph(plural(restored + would, "file") + (would != 0 ? " would be restored" : " restored"), style);
+}
+
 std::string summary_of_patch(const Summary& summary, const ReportStyle& style) {
     const std::size_t patched = summary.totals.count(Action::patched);
     const std::size_t would = summary.totals.count(Action::would_patch);
+    if (patched + would == 0 && summary.totals.count(Action::restored) + summary.totals.count(Action::would_restore) != 0) {
+        return summary_of_restore(summary, style);  // a file that was missing
+    }
     if (patched + would == 0) {
         return paragraph(nothing_done(summary, "patch", "patched") + ": " + counted_statuses(summary.totals), style);
     }
@@ -118,15 +130,6 @@ std::string summary_of_patch(const Summary& summary, const ReportStyle& style) {
         text += fmt::format(": each process {} {}", would != 0 ? "would commit" : "commits", gain_in_words(summary));
     }
     return paragraph(text, style);
-}
-
-std::string summary_of_restore(const Summary& summary, const ReportStyle& style) {
-    const std::size_t restored = summary.totals.count(Action::restored);
-    const std::size_t would = summary.totals.count(Action::would_restore);
-    if (restored + would == 0) {
-        return paragraph(nothing_done(summary, "restore", "restored") + ": " + counted_statuses(summary.totals), style);
-    }
-    return paragraph(plural(restored + would, "file") + (would != 0 ? " would be restored" : " restored"), style);
 }
 
 std::string summary_of_clean(const Summary& summary, const ReportStyle& style) {

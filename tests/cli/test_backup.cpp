@@ -552,7 +552,7 @@ TEST_CASE("missing: a file that a crash left under its backup's name is put back
         "  hint: fixnvpe patch or fixnvpe restore puts it back\n";
     CHECK(session.fixnvpe({"verify", "a.dll"}) == Output{2, "error          a.dll\n1 file: 1 error\n", message});
     CHECK(session.fixnvpe({"patch", "-n", "a.dll"}) ==
-          Output{2, "error          a.dll\nnothing patched: 1 file: 1 error\n", message});
+          Output{0, "would-restore  a.dll\n1 file would be restored\n", ""});
     CHECK(session.snapshot() == before);
 
     CHECK(session.fixnvpe({"patch", "a.dll"}) ==

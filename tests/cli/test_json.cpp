@@ -81,9 +81,10 @@ void check_file(const Json& file) {
     INFO(file.dump(2));
     Keys keys = keys_of(file);
     keys.erase("reason");
+    CHECK(keys.erase("reason_code") == (file.contains("reason") ? 1U : 0U));
     keys.erase("error");
     CHECK(keys == Keys{"path", "status", "action", "machine", "size", "image_base", "dynamic_base", "high_entropy_va",
-                       "guard_cf", "signed", "fatbin", "commit", "edits", "backup", "warnings", "notes"});
+                       "guard_cf", "signed", "fatbin", "commit", "edits", "backup", "warnings", "notes", "note_codes"});
     CHECK_FALSE(file.at("path").get<std::string>().empty());
     CHECK(std::count(STATUSES.begin(), STATUSES.end(), file.at("status").get<std::string>()) == 1);
     CHECK(ACTIONS.contains(file.at("action").get<std::string>()));
@@ -141,8 +142,7 @@ void check_file(const Json& file) {
 /// Fails unless the document has exactly the keys of schema 1, each of its type, and adds up.
 void check_schema(const Json& json, const std::string& command) {
     Keys keys = keys_of(json);
-    keys.erase("environment");  // only where one was looked for
-    CHECK(keys == Keys{"schema", "tool", "version", "command", "files", "summary", "exit_status"});
+    CHECK(keys == Keys{"schema", "tool", "version", "command", "environment", "files", "passed_over", "orphans", "summary", "exit_status"});
     CHECK(json.at("schema").is_number_unsigned());
     CHECK(json.at("schema") == 1);
     CHECK(json.at("tool") == "fixnvpe");
@@ -163,7 +163,7 @@ void check_schema(const Json& json, const std::string& command) {
     }
     const Json& summary = json.at("summary");
     Keys expected(STATUSES.begin(), STATUSES.end());
-    expected.insert({"commit", "freed", "workers"});
+    expected.insert({"commit", "saved", "freed", "workers", "not_begun"});
     CHECK(keys_of(summary) == expected);
     for (const std::string& status : STATUSES) {
         check_number(summary, status.c_str());
@@ -176,7 +176,9 @@ void check_schema(const Json& json, const std::string& command) {
     for (const char* key : {"now", "after", "saved"}) {
         CHECK(summary.at("commit").at(key) == commit[key]);
     }
+    check_number(summary, "saved");
     check_number(summary, "freed");
+    check_number(summary, "not_begun");
     CHECK(summary.at("workers") == 8);
 }
 

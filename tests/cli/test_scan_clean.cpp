@@ -82,9 +82,9 @@ TEST_CASE("clean: keeps what restore could use, removes what no DLL needs any mo
     CHECK(session.snapshot() == before);
     CHECK(session.fixnvpe({"clean", "."}) ==
           Output{0,
-                 "removed        ./a.dll.fixnvpe-tmp  (left by a crash; 4.0 KiB)\n"
                  "kept           ./a.dll.bak  (restore could use it)\n"
                  "removed        ./a.dll.bak.1  (of another build; 8.0 KiB)\n"
+                 "removed        ./a.dll.fixnvpe-tmp  (left by a crash; 4.0 KiB)\n"
                  "2 files removed, 12.0 KiB freed\n",
                  ""});
     CHECK(session.names() == "a.dll a.dll.bak b.dll.bak");
