@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "fixnvpe/os/lock.hpp"
 #include "fixnvpe/patch/apply.hpp"
 #include "fixnvpe/patch/backup.hpp"
 #include "fixnvpe/patch/dll.hpp"
@@ -74,7 +75,7 @@ Decision judge_undo(const OwnFile& own, const std::optional<PeFile>& dll) {
 }
 
 Decision judge_temporary(const OwnFile& own) {
-    if (os::is_claimed(own.dll)) {
+    if (os::is_locked(own.dll)) {
         throw Error(ErrorCode::busy, "remove: another fixnvpe works on this file", Hint::wait);
     }
     if (os::info_of(own.dll).type == os::FileType::missing &&

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fixnvpe/commands/clean.hpp"
+#include "fixnvpe/os/lock.hpp"
 #include "fixnvpe/os/process.hpp"
 #include "fixnvpe/patch/sidecars.hpp"
 #include "fixnvpe/patch/dll.hpp"
@@ -78,7 +79,7 @@ void note_findings(Outcome& outcome, const Examined& e) {
         }
     }
     if (e.file.image.has_fatbin() && os::info_of(temporary_path(outcome.path)).type != os::FileType::missing) {
-        outcome.notes.emplace_back(os::is_claimed(outcome.path) ? "another fixnvpe works on it right now"
+        outcome.notes.emplace_back(os::is_locked(outcome.path) ? "another fixnvpe works on it right now"
                                                                 : "a temporary was left by a crash: patch removes it");
     }
 }

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "fixnvpe/os/copy.hpp"
+#include "fixnvpe/os/lock.hpp"
+#include "fixnvpe/os/names.hpp"
 #include "fixnvpe/patch/sidecars.hpp"
 #include "fixnvpe/pe/reader.hpp"
 #include "fixnvpe/base/text.hpp"
@@ -58,12 +61,12 @@ void read_back(const os::File& file, const std::vector<std::uint8_t>& expected, 
     }
 }
 
-/// Keeps the original under the name of its backup, then gives its own name to the claim's temporary.
-void swap_in(os::Claim& claim, const fs::path& path, const fs::path& backup) {
+/// Keeps the original under the name of its backup, then gives its own name to the lock's temporary.
+void swap_in(os::Lock& lock, const fs::path& path, const fs::path& backup) {
     // A loaded DLL can't be replaced, but it can be renamed. Its second name could not even be removed again.
     if (os::can_be_replaced(path) && os::make_hard_link(path, backup)) {
         try {
-            claim.rename_to(path);
+            lock.rename_to(path);
             return;
         } catch (const Error& error) {
             os::remove(backup);
@@ -74,7 +77,7 @@ void swap_in(os::Claim& claim, const fs::path& path, const fs::path& backup) {
     }
     os::rename_new(path, backup);
     try {
-        claim.rename_to(path);
+        lock.rename_to(path);
     } catch (...) {
         os::rename_new(backup, path);
         throw;
@@ -82,18 +85,18 @@ void swap_in(os::Claim& claim, const fs::path& path, const fs::path& backup) {
 }
 
 /// The patched file is a fresh copy: the original's own bytes are never written to, so that a package cache
-/// that shares them by a hard link stays as it is. Ends the claim.
-/// @param swap gives the path's name to the claim's temporary
-void replace_by_copy(os::Claim& claim, const fs::path& path, const PeFile& seen,
+/// that shares them by a hard link stays as it is. Ends the lock.
+/// @param swap gives the path's name to the lock's temporary
+void replace_by_copy(os::Lock& lock, const fs::path& path, const PeFile& seen,
                      const std::vector<std::uint8_t>& target, const std::function<void()>& swap,
                      const CopyProgress& progress) {
     {
         const os::File source = open_unchanged(path, seen);
-        os::copy_contents(source, claim.file(), [&](std::uint64_t done) { progress(done, seen.info.size); });
-        write_headers(claim.file(), seen.window, target);
-        os::copy_metadata(source, claim.file());
-        claim.file().flush();
-        read_back(claim.file(), target, seen.info.size);
+        os::copy_contents(source, lock.temporary(), [&](std::uint64_t done) { progress(done, seen.info.size); });
+        write_headers(lock.temporary(), seen.window, target);
+        os::copy_metadata(source, lock.temporary());
+        lock.temporary().flush();
+        read_back(lock.temporary(), target, seen.info.size);
         if (!same_file(source.info(), seen.info)) {
             throw changed(path);
         }
@@ -103,11 +106,11 @@ void replace_by_copy(os::Claim& claim, const fs::path& path, const PeFile& seen,
     os::sync_folder(path.parent_path());
 }
 
-/// Writes the headers into the file itself, unless it has other names, too. May end the claim.
-void edit_in_place(os::Claim& claim, const fs::path& path, const PeFile& seen, const std::vector<std::uint8_t>& target,
+/// Writes the headers into the file itself, unless it has other names, too. May end the lock.
+void edit_in_place(os::Lock& lock, const fs::path& path, const PeFile& seen, const std::vector<std::uint8_t>& target,
                    const CopyProgress& progress) {
     if (seen.info.hard_links > 1) {
-        replace_by_copy(claim, path, seen, target, [&] { claim.rename_to(path); }, progress);
+        replace_by_copy(lock, path, seen, target, [&] { lock.rename_to(path); }, progress);
         return;
     }
     must_be_unchanged(path, seen.info);
@@ -130,13 +133,13 @@ std::vector<std::uint8_t> write_undo(const fs::path& path, const PeFile& seen, c
                     Hint::use_full_backup)
             .at(path);
     }
-    os::Claim claim(path);
+    os::Lock lock(path);
     const os::File source = open_unchanged(path, seen);
     std::vector<std::uint8_t> bytes(text.begin(), text.end());
-    claim.file().write_at(0, bytes);
-    os::copy_metadata(source, claim.file());
-    claim.file().flush();
-    claim.rename_to(undo_path(path));
+    lock.temporary().write_at(0, bytes);
+    os::copy_metadata(source, lock.temporary());
+    lock.temporary().flush();
+    lock.rename_to(undo_path(path));
     os::sync_folder(path.parent_path());
     return bytes;
 }
@@ -157,11 +160,11 @@ void patch_with_undo(const fs::path& path, const PeFile& seen, const std::vector
                      const CopyProgress& progress) {
     const fs::path undo = undo_path(path);
     const std::vector<std::uint8_t> written = write_undo(path, seen, header_difference(seen, target));
-    os::Claim claim(path);
-    // The claim was given up for a moment: another fixnvpe may have come in between, and taken the undo file away.
+    os::Lock lock(path);
+    // The lock was given up for a moment: another fixnvpe may have come in between, and taken the undo file away.
     must_hold(undo, written);
     try {
-        edit_in_place(claim, path, seen, target, progress);
+        edit_in_place(lock, path, seen, target, progress);
     } catch (...) {
         if (same_file(os::info_of(path), seen.info)) {
             os::remove(undo);  // nothing was edited, so there is nothing to undo
@@ -191,9 +194,9 @@ void move_aside(const fs::path& path, const Backup& stale, std::vector<std::stri
 
 /// Takes the edits of an undo file back; the undo file stays.
 void revert(const fs::path& path, const PeFile& seen, const Backup& undo, const CopyProgress& progress) {
-    os::Claim claim(path);
+    os::Lock lock(path);
     must_be_unchanged(undo.file, undo.info);
-    edit_in_place(claim, path, seen, undo.original, progress);
+    edit_in_place(lock, path, seen, undo.original, progress);
 }
 
 /// Patches a file whose present state no backup explains otherwise: it is an original.
@@ -205,13 +208,13 @@ std::vector<std::string> patch_original(const fs::path& path, const PeFile& seen
     const Backup* full = find_kind(backups, BackupKind::full);
     const Backup* undo = find_kind(backups, BackupKind::undo);
     if (mode != BackupMode::full && full != nullptr && full->state == BackupState::stale) {
-        const os::Claim claim(path);
+        const os::Lock lock(path);
         must_be_unchanged(full->file, full->info);
         move_aside(path, *full, notes);
     }
     switch (mode) {
         case BackupMode::full: {
-            os::Claim claim(path);
+            os::Lock lock(path);
             const auto swap = [&] {
                 if (full != nullptr && full->state == BackupState::stale) {
                     move_aside(path, *full, notes);
@@ -221,15 +224,15 @@ std::vector<std::string> patch_original(const fs::path& path, const PeFile& seen
                 if (undo != nullptr) {
                     os::remove(undo->file);  // none of its edits is carried out, or it is another build's
                 }
-                swap_in(claim, path, backup_path(path));
+                swap_in(lock, path, backup_path(path));
             };
-            replace_by_copy(claim, path, seen, target, swap, progress);
+            replace_by_copy(lock, path, seen, target, swap, progress);
             break;
         }
         case BackupMode::undo: patch_with_undo(path, seen, target, progress); break;
         case BackupMode::none: {
-            os::Claim claim(path);
-            edit_in_place(claim, path, seen, target, progress);
+            os::Lock lock(path);
+            edit_in_place(lock, path, seen, target, progress);
             break;
         }
     }
@@ -297,11 +300,11 @@ std::vector<std::string> patch_file(const fs::path& path, const PeFile& seen, co
                               mode == BackupMode::none ? BackupMode::undo : mode, progress);
     }
     // Patched before, under another policy: the backup that holds the true original stays.
-    os::Claim claim(path);
+    os::Lock lock(path);
     if (mode == BackupMode::full) {
-        replace_by_copy(claim, path, seen, patch.target, [&] { claim.rename_to(path); }, progress);
+        replace_by_copy(lock, path, seen, patch.target, [&] { lock.rename_to(path); }, progress);
     } else {
-        edit_in_place(claim, path, seen, patch.target, progress);
+        edit_in_place(lock, path, seen, patch.target, progress);
     }
     return {};
 }
@@ -310,22 +313,22 @@ namespace {
 
 /// Puts a copy of the backup in the file's place; the backup stays.
 void restore_by_copy(const fs::path& path, const PeFile& seen, const Backup& backup, const CopyProgress& progress) {
-    os::Claim claim(path);
+    os::Lock lock(path);
     const os::File source = os::File::open_to_read(backup.file);
     if (!same_file(source.opened_as(), backup.info)) {
         throw changed(backup.file);
     }
-    os::copy_contents(source, claim.file(), [&](std::uint64_t done) { progress(done, backup.info.size); });
-    os::copy_metadata(source, claim.file());
-    claim.file().flush();
+    os::copy_contents(source, lock.temporary(), [&](std::uint64_t done) { progress(done, backup.info.size); });
+    os::copy_metadata(source, lock.temporary());
+    lock.temporary().flush();
     must_be_unchanged(path, seen.info);
-    claim.rename_to(path);
+    lock.rename_to(path);
     os::sync_folder(path.parent_path());
 }
 
 /// Gives the backup its old name again: instant, and the file is the very one it was.
 void restore_by_rename(const fs::path& path, const PeFile& seen, const Backup& backup) {
-    const os::Claim claim(path);
+    const os::Lock lock(path);
     must_be_unchanged(path, seen.info);
     must_be_unchanged(backup.file, backup.info);
     if (backup.info.identity == seen.info.identity) {
@@ -339,7 +342,7 @@ void restore_by_rename(const fs::path& path, const PeFile& seen, const Backup& b
 
 /// Removes an undo file none of whose edits is carried out any more.
 void remove_spent_undo(const fs::path& path) {
-    const os::Claim claim(path);
+    const os::Lock lock(path);
     const PeFile file = read_pe_file(path);
     const std::vector<Backup> backups = find_backups(path, file);
     const Backup* undo = find_kind(backups, BackupKind::undo);
@@ -370,7 +373,7 @@ void restore_file(const fs::path& path, const PeFile& seen, const std::vector<Ba
 }
 
 void put_back_missing(const fs::path& path) {
-    const os::Claim claim(path);
+    const os::Lock lock(path);
     const fs::path backup = backup_path(path);
     const os::FileInfo info = os::info_of(backup);
     if (info.type == os::FileType::link) {
@@ -384,7 +387,7 @@ void put_back_missing(const fs::path& path) {
 }
 
 void remove_own_file(const fs::path& dll, const fs::path& own_file, const os::FileInfo& seen) {
-    const os::Claim claim(dll);
+    const os::Lock lock(dll);
     must_be_unchanged(own_file, seen);
     os::remove(own_file);
     os::sync_folder(own_file.parent_path());
@@ -394,7 +397,7 @@ bool remove_leftover_temporary(const fs::path& path) {
     if (os::info_of(temporary_path(path)).type == os::FileType::missing) {
         return false;
     }
-    const os::Claim claim(path);
+    const os::Lock lock(path);
     return true;
 }
 

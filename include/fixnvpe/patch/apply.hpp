@@ -58,7 +58,7 @@ void restore_file(const std::filesystem::path& path, const PeFile& seen, const s
 /// @throws Error no_backup, link, busy, access_denied, io
 void put_back_missing(const std::filesystem::path& path);
 
-/// Removes one of our own files beside a DLL, holding the DLL's claim.
+/// Removes one of our own files beside a DLL, holding the DLL's lock.
 /// @param seen the own file as it was when that was decided
 /// @throws Error busy, changed, access_denied, io
 void remove_own_file(const std::filesystem::path& dll, const std::filesystem::path& own_file, const os::FileInfo& seen);
