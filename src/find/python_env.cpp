@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "fixnvpe/base/error.hpp"
-#include "fixnvpe/os/file.hpp"
+#include "fixnvpe/os/names.hpp"
 #include "fixnvpe/base/text.hpp"
 
 namespace fixnvpe {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "fixnvpe/find/glob.hpp"
-#include "fixnvpe/os/file.hpp"
+#include "fixnvpe/os/names.hpp"
 #include "fixnvpe/os/process.hpp"
 #include "fixnvpe/base/text.hpp"
 

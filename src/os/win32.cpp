@@ -1,16 +1,23 @@
 #include "win32.hpp"
 
 #include <fmt/format.h>
-#include <restartmanager.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <vector>
 
 #include "fixnvpe/base/text.hpp"
 
-namespace fixnvpe::os::win32 {
+namespace fixnvpe::os {
+
+void Handle::close() noexcept {
+    if (*this) {
+        ::CloseHandle(native_of(*this));
+        native_ = NONE;
+    }
+}
+
+namespace win32 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -24,8 +31,8 @@ constexpr DWORD DISK_QUOTA_EXCEEDED = 1295;
 /// The three bytes of a surrogate, which are no UTF-8. @return 0 if there is none
 char32_t surrogate_at(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const bool there = text.size() >= 3 && byte(0) == 0xED && byte(1) >= 0xA0 && byte(1) <= 0xBF &&
-                       (byte(2) & 0xC0) == 0x80;
+    const bool there =
+        text.size() >= 3 && byte(0) == 0xED && byte(1) >= 0xA0 && byte(1) <= 0xBF && (byte(2) & 0xC0) == 0x80;
     return there ? 0xD000U | (byte(1) & 0x3FU) << 6 | (byte(2) & 0x3FU) : 0;
 }
 
@@ -69,6 +76,22 @@ std::wstring append_names(std::wstring root, std::wstring_view rest, std::size_t
     }
     // "C:" alone is the volume, "C:\" its root folder.
     return names.size() <= fixed ? root + L'\\' : root;
+}
+
+std::string in_users_language(DWORD code) {
+    struct Freer {
+        void operator()(wchar_t* text) const { ::LocalFree(text); }
+    };
+    wchar_t* text = nullptr;
+    DWORD size =
+        ::FormatMessageW(FORMAT_MESSAGE_ALLOCATE_BUFFER | FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS,
+                         nullptr, code, 0, reinterpret_cast<wchar_t*>(&text), 0, nullptr);
+    const std::unique_ptr<wchar_t, Freer> owner(text);
+    std::wstring_view message(text != nullptr ? text : L"", size);
+    while (!message.empty() && (message.back() <= L' ' || message.back() == L'.')) {
+        message.remove_suffix(1);
+    }
+    return message.empty() ? fmt::format("error {}", code) : from_wide(message);
 }
 
 }  // namespace
@@ -137,121 +160,9 @@ std::wstring without_prefix(std::wstring_view path) {
     return std::wstring(path);
 }
 
-namespace {
-
-/// The Restart Manager, loaded when it is first needed: Nano Server has none.
-struct RestartManager {
-    decltype(&::RmStartSession) start = nullptr;
-    decltype(&::RmRegisterResources) add = nullptr;
-    decltype(&::RmGetList) list = nullptr;
-    decltype(&::RmEndSession) end = nullptr;
-    HMODULE library = ::LoadLibraryExW(L"rstrtmgr.dll", nullptr, LOAD_LIBRARY_SEARCH_SYSTEM32);
-
-    RestartManager() {
-        find(start, "RmStartSession");
-        find(add, "RmRegisterResources");
-        find(list, "RmGetList");
-        find(end, "RmEndSession");
-    }
-    RestartManager(const RestartManager&) = delete;
-    RestartManager& operator=(const RestartManager&) = delete;
-    ~RestartManager() {
-        if (library != nullptr) {
-            ::FreeLibrary(library);
-        }
-    }
-    explicit operator bool() const {
-        return start != nullptr && add != nullptr && list != nullptr && end != nullptr;
-    }
-
-private:
-    template <typename Function>
-    void find(Function& function, const char* name) const {
-        if (library != nullptr) {
-            function = reinterpret_cast<Function>(reinterpret_cast<void*>(::GetProcAddress(library, name)));
-        }
-    }
-};
-
-std::vector<RM_PROCESS_INFO> processes_with(const std::wstring& file) {
-    const RestartManager manager;
-    DWORD session = 0;
-    std::array<WCHAR, CCH_RM_SESSION_KEY + 1> key{};
-    if (!manager || manager.start(&session, 0, key.data()) != ERROR_SUCCESS) {
-        return {};
-    }
-    std::vector<RM_PROCESS_INFO> processes;
-    LPCWSTR name = file.c_str();
-    if (manager.add(session, 1, &name, 0, nullptr, 0, nullptr) == ERROR_SUCCESS) {
-        DWORD result = ERROR_MORE_DATA;
-        constexpr int attempts = 4;  // others may come in between
-        for (int i = 0; i < attempts && result == ERROR_MORE_DATA; ++i) {
-            UINT needed = 0;
-            auto count = static_cast<UINT>(processes.size());
-            DWORD reasons = 0;
-            result = manager.list(session, &needed, &count, processes.data(), &reasons);
-            processes.resize(result == ERROR_MORE_DATA ? needed : result == ERROR_SUCCESS ? count : 0);
-        }
-        if (result != ERROR_SUCCESS) {
-            processes.clear();
-        }
-    }
-    manager.end(session);
-    return processes;
-}
-
-/// "python.exe", where it may be asked; else what the Restart Manager calls it.
-std::string name_of(const RM_PROCESS_INFO& process) {
-    const Handle handle(::OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, process.Process.dwProcessId));
-    constexpr std::size_t longest_path = 32767;
-    std::wstring image(longest_path, L'\0');
-    auto size = static_cast<DWORD>(image.size());
-    FILETIME started{};
-    FILETIME unused{};
-    if (handle && ::GetProcessTimes(handle.get(), &started, &unused, &unused, &unused) != FALSE &&
-        ::CompareFileTime(&started, &process.Process.ProcessStartTime) == 0 &&
-        ::QueryFullProcessImageNameW(handle.get(), 0, image.data(), &size) != FALSE) {
-        image.resize(size);
-        return from_wide(fs::path(image).filename().native());
-    }
-    return from_wide(process.strAppName);
-}
-
-std::string in_users_language(DWORD code) {
-    struct Freer {
-        void operator()(wchar_t* text) const { ::LocalFree(text); }
-    };
-    wchar_t* text = nullptr;
-    DWORD size = ::FormatMessageW(
-        FORMAT_MESSAGE_ALLOCATE_BUFFER | FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, nullptr, code, 0,
-        reinterpret_cast<wchar_t*>(&text), 0, nullptr);
-    const std::unique_ptr<wchar_t, Freer> owner(text);
-    std::wstring_view message(text != nullptr ? text : L"", size);
-    while (!message.empty() && (message.back() <= L' ' || message.back() == L'.')) {
-        message.remove_suffix(1);
-    }
-    return message.empty() ? fmt::format("error {}", code) : from_wide(message);
-}
-
-}  // namespace
-
-std::string users_of(const fs::path& path) {
-    constexpr std::size_t shown = 3;
-    std::vector<RM_PROCESS_INFO> processes = processes_with(without_prefix(extended(path)));
-    const DWORD self = ::GetCurrentProcessId();
-    processes.erase(std::remove_if(processes.begin(), processes.end(),
-                                   [&](const RM_PROCESS_INFO& p) { return p.Process.dwProcessId == self; }),
-                    processes.end());
-    std::string text;
-    for (std::size_t i = 0; i < std::min(shown, processes.size()); ++i) {
-        text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", name_of(processes[i]), processes[i].Process.dwProcessId);
-    }
-    return processes.size() > shown ? fmt::format("{} and {} more", text, processes.size() - shown) : text;
-}
-
 Error busy_error(const fs::path& path, std::string_view step, DWORD code) {
-    return Error(ErrorCode::busy, fmt::format("{}: {}", step, in_users_language(code)),
-                 Hint::close_program, users_of(path))
+    return Error(ErrorCode::busy, fmt::format("{}: {}", step, in_users_language(code)), Hint::close_program,
+                 users_of(path))
         .at(path);
 }
 
@@ -279,12 +190,22 @@ Error system_error(const fs::path& path, std::string_view step, DWORD code) {
         case ERROR_DISK_FULL:
         case ERROR_HANDLE_DISK_FULL:
         case DISK_QUOTA_EXCEEDED:
-        case DISK_RESOURCES_EXHAUSTED:
-            return error(ErrorCode::disk_full, Hint::free_space);
+        case DISK_RESOURCES_EXHAUSTED: return error(ErrorCode::disk_full, Hint::free_space);
         case ERROR_CANT_RESOLVE_FILENAME:
         case STOPPED_ON_LINK: return error(ErrorCode::link, Hint::name_the_file);
         default: return error(ErrorCode::io);
     }
+}
+
+bool is_missing(DWORD code) {
+    return code == ERROR_FILE_NOT_FOUND || code == ERROR_PATH_NOT_FOUND || code == ERROR_INVALID_NAME ||
+           code == ERROR_INVALID_DRIVE || code == ERROR_BAD_NETPATH || code == ERROR_BAD_NET_NAME ||
+           code == ERROR_DIRECTORY;
+}
+
+bool is_unsupported(DWORD code) {
+    return code == ERROR_INVALID_PARAMETER || code == ERROR_INVALID_FUNCTION || code == ERROR_NOT_SUPPORTED ||
+           code == ERROR_CALL_NOT_IMPLEMENTED || code == ERROR_INVALID_LEVEL;
 }
 
 void fail(const fs::path& path, std::string_view step) {
@@ -292,7 +213,8 @@ void fail(const fs::path& path, std::string_view step) {
 }
 
 Handle open(const fs::path& path, DWORD access, DWORD share, DWORD disposition, DWORD flags) {
-    return Handle(::CreateFileW(extended(path).c_str(), access, share, nullptr, disposition, flags, nullptr));
+    return owned(::CreateFileW(extended(path).c_str(), access, share, nullptr, disposition, flags, nullptr));
 }
 
-}  // namespace fixnvpe::os::win32
+}  // namespace win32
+}  // namespace fixnvpe::os

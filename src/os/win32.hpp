@@ -1,7 +1,7 @@
 #pragma once
 
-// What the Windows sources of this folder share. Included by them alone: <windows.h> defines the names of
-// pe_layout.hpp as macros.
+// What the sources of this folder for Windows share. Included by them alone: <windows.h> defines the names of
+// pe/headers.hpp as macros.
 
 #ifndef NOMINMAX
 #define NOMINMAX
@@ -15,11 +15,20 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "fixnvpe/base/error.hpp"
+#include "fixnvpe/os/file.hpp"
 
-namespace fixnvpe::os::win32 {
+namespace fixnvpe::os {
+
+[[nodiscard]] inline HANDLE native_of(const Handle& handle) {
+    return reinterpret_cast<HANDLE>(handle.native());
+}
+[[nodiscard]] inline HANDLE native_of(const File& file) {
+    return native_of(file.handle());
+}
+
+namespace win32 {
 
 // Names that older SDKs, or newer ones for older systems, do not have.
 inline constexpr auto FILE_DISPOSITION_INFO_EX = static_cast<FILE_INFO_BY_HANDLE_CLASS>(21);
@@ -30,30 +39,10 @@ inline constexpr DWORD SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHA
 /// The folder or link itself, too.
 inline constexpr DWORD NO_FOLLOW = FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS;
 
-/// A handle that closes itself.
-class Handle {
-public:
-    explicit Handle(HANDLE handle = INVALID_HANDLE_VALUE) : handle_(handle) {}
-    Handle(Handle&& other) noexcept : handle_(std::exchange(other.handle_, INVALID_HANDLE_VALUE)) {}
-    Handle& operator=(Handle&& other) noexcept {
-        std::swap(handle_, other.handle_);
-        return *this;
-    }
-    Handle(const Handle&) = delete;
-    Handle& operator=(const Handle&) = delete;
-    ~Handle() {
-        if (*this) {
-            ::CloseHandle(handle_);
-        }
-    }
-
-    explicit operator bool() const { return handle_ != INVALID_HANDLE_VALUE && handle_ != nullptr; }
-    [[nodiscard]] HANDLE get() const { return handle_; }
-    [[nodiscard]] HANDLE release() { return std::exchange(handle_, INVALID_HANDLE_VALUE); }
-
-private:
-    HANDLE handle_;
-};
+/// From now on it closes itself. Null is none, too.
+[[nodiscard]] inline Handle owned(HANDLE native) {
+    return native == nullptr ? Handle() : Handle(reinterpret_cast<std::intptr_t>(native));
+}
 
 /// UTF-8 to UTF-16 and back. A lone surrogate, which a Windows name may hold, has its own three bytes
 /// ("WTF-8") and comes back as it was; any other byte that is no UTF-8 becomes U+FFFD.
@@ -75,10 +64,16 @@ private:
 /// Of GetLastError().
 [[noreturn]] void fail(const std::filesystem::path& path, std::string_view step);
 
+/// The file, or the way to it, is not there.
+[[nodiscard]] bool is_missing(DWORD code);
+/// The system, or the file system, does not know this call.
+[[nodiscard]] bool is_unsupported(DWORD code);
+
 /// Another program's use of the file keeps us from it.
 [[nodiscard]] Error busy_error(const std::filesystem::path& path, std::string_view step, DWORD code);
 
 /// Opens by the extended path. @return no handle on failure, with GetLastError()
 [[nodiscard]] Handle open(const std::filesystem::path& path, DWORD access, DWORD share, DWORD disposition, DWORD flags);
 
-}  // namespace fixnvpe::os::win32
+}  // namespace win32
+}  // namespace fixnvpe::os

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fixnvpe/base/text.hpp"
+#include "fixnvpe/os/lock.hpp"
 #include "fixnvpe/pe/reader.hpp"
 
 namespace fixnvpe {
@@ -80,7 +81,7 @@ std::optional<Sidecar> examine_sidecar(const SidecarPlace& place, const fs::path
         return std::nullopt;
     }
     if (place.kind == SidecarKind::temporary) {
-        sidecar.state = os::is_claimed(dll_path) ? SidecarState::locked : SidecarState::free;
+        sidecar.state = os::is_locked(dll_path) ? SidecarState::locked : SidecarState::free;
         return sidecar;
     }
     try {

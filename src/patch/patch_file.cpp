@@ -1,5 +1,7 @@
 #include "fixnvpe/patch/patch_file.hpp"
 
+#include "fixnvpe/os/names.hpp"
+
 namespace fixnvpe {
 namespace {
 

@@ -1,5 +1,8 @@
 #include "fixnvpe/patch/restore_file.hpp"
 
+#include "fixnvpe/os/lock.hpp"
+#include "fixnvpe/os/names.hpp"
+
 namespace fixnvpe {
 namespace {
 
@@ -35,7 +38,7 @@ void restore_file(const Findings& seen, const Decision& decision, const CopyProg
 }
 
 void put_back_missing(const fs::path& dll) {
-    const os::Claim lock(dll);
+    const os::Lock lock(dll);
     const fs::path backup = backup_path(dll);
     const os::FileInfo info = os::info_of(backup);
     if (info.type == os::FileType::link) {

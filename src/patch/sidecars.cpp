@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "fixnvpe/os/file.hpp"
+#include "fixnvpe/os/lock.hpp"
 
 namespace fixnvpe {
 namespace {

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "fixnvpe/base/text.hpp"
+#include "fixnvpe/os/copy.hpp"
+#include "fixnvpe/os/names.hpp"
 #include "fixnvpe/patch/sidecars.hpp"
 #include "fixnvpe/patch/undo_file.hpp"
 
@@ -67,11 +69,11 @@ os::File Transaction::open_unchanged() const {
 
 void Transaction::copy_with(const std::vector<std::uint8_t>& headers) {
     const os::File source = open_unchanged();
-    os::copy_contents(source, lock_->file(), [&](std::uint64_t done) { progress_(done, dll_.info.size); });
-    write_headers(lock_->file(), dll_.headers, headers);
-    os::copy_metadata(source, lock_->file());
-    lock_->file().flush();
-    read_back(lock_->file(), headers, dll_.info.size);
+    os::copy_contents(source, lock_->temporary(), [&](std::uint64_t done) { progress_(done, dll_.info.size); });
+    write_headers(lock_->temporary(), dll_.headers, headers);
+    os::copy_metadata(source, lock_->temporary());
+    lock_->temporary().flush();
+    read_back(lock_->temporary(), headers, dll_.info.size);
     if (!same_file(source.info(), dll_.info)) {
         throw changed(dll_.path);
     }
@@ -160,12 +162,12 @@ void Transaction::write_undo(const std::vector<std::uint8_t>& headers) {
             .at(dll_.path);
     }
     const fs::path undo = undo_path(dll_.path);
-    os::Claim temporary(undo);
+    os::Lock file(undo);
     const os::File source = open_unchanged();
-    temporary.file().write_at(0, std::vector<std::uint8_t>(text.begin(), text.end()));
-    os::copy_metadata(source, temporary.file());
-    temporary.file().flush();
-    temporary.rename_to(undo);
+    file.temporary().write_at(0, std::vector<std::uint8_t>(text.begin(), text.end()));
+    os::copy_metadata(source, file.temporary());
+    file.temporary().flush();
+    file.rename_to(undo);
     os::sync_folder(dll_.path.parent_path());
 }
 
@@ -175,9 +177,9 @@ void Transaction::copy_back(const Sidecar& backup) {
         if (!same_file(source.opened_as(), backup.info)) {
             throw changed(backup.path);
         }
-        os::copy_contents(source, lock_->file(), [&](std::uint64_t done) { progress_(done, backup.info.size); });
-        os::copy_metadata(source, lock_->file());
-        lock_->file().flush();
+        os::copy_contents(source, lock_->temporary(), [&](std::uint64_t done) { progress_(done, backup.info.size); });
+        os::copy_metadata(source, lock_->temporary());
+        lock_->temporary().flush();
     }
     must_be_unchanged();
     lock_->rename_to(dll_.path);
@@ -217,11 +219,7 @@ void Transaction::remove_spent_undo() {
 }
 
 bool remove_leftover_temporary(const fs::path& dll) {
-    if (os::info_of(temporary_path(dll)).type == os::FileType::missing) {
-        return false;
-    }
-    const os::Claim lock(dll);
-    return true;
+    return os::info_of(temporary_path(dll)).type != os::FileType::missing && os::Lock(dll).removed_leftover();
 }
 
 }  // namespace fixnvpe

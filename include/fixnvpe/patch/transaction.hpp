@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fixnvpe/os/file.hpp"
+#include "fixnvpe/os/lock.hpp"
 #include "fixnvpe/patch/examine.hpp"
 
 namespace fixnvpe {
@@ -52,7 +53,7 @@ private:
     void must_be_unchanged() const;
     [[nodiscard]] os::File open_unchanged() const;
 
-    std::optional<os::Claim> lock_;
+    std::optional<os::Lock> lock_;
     Dll dll_;
     CopyProgress progress_;
 };

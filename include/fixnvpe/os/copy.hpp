@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "fixnvpe/os/file.hpp"
+
+namespace fixnvpe::os {
+
+using CopyProgress = std::function<void(std::uint64_t done)>;  ///< bytes
+
+/// Copies all bytes to the empty file `to`: as a clone that shares them where the file system can, else in
+/// chunks, holes kept. The free space is checked before the first byte is written.
+/// @param progress called with the bytes done so far; may throw to stop
+/// @throws Error disk_full, changed (the source's size changed meanwhile), io
+void copy_contents(const File& from, File& to, const CopyProgress& progress);
+
+/// Gives `to` the mode, owner, ACL and attributes of `from`. @throws Error access_denied, io
+void copy_metadata(const File& from, File& to);
+
+}  // namespace fixnvpe::os

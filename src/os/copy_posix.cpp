@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#if defined(__linux__)
+#include <linux/fs.h>
+#endif
+
+#include "copy_steps.hpp"
+#include "posix.hpp"
+
+namespace fixnvpe::os {
+namespace {
+
+int descriptor(const File& file) {
+    return posix::descriptor(file.handle());
+}
+
+}  // namespace
+
+void copy_kind(const File& /*from*/, File& /*to*/) {}
+
+bool clone([[maybe_unused]] const File& from, [[maybe_unused]] File& to, [[maybe_unused]] std::uint64_t size,
+           [[maybe_unused]] const CopyProgress& progress) {
+#if defined(FICLONE)
+    if (::ioctl(descriptor(to), FICLONE, descriptor(from)) == 0) {
+        progress(size);
+        return true;
+    }
+#endif
+    return false;
+}
+
+std::uint64_t free_space(const File& file) {
+    struct statvfs s {};
+    if (::fstatvfs(descriptor(file), &s) == -1) {
+        posix::fail(file.path(), "look up the free space");
+    }
+    return std::uint64_t{s.f_bavail} * s.f_frsize;
+}
+
+void set_size(File& file, std::uint64_t size) {
+    if (posix::retry([&] { return ::ftruncate(descriptor(file), static_cast<off_t>(size)); }) == -1) {
+        posix::fail(file.path(), "copy");
+    }
+}
+
+Stretch next_data(const File& from, std::uint64_t offset, std::uint64_t size) {
+    const off_t data = ::lseek(descriptor(from), static_cast<off_t>(offset), SEEK_DATA);
+    if (data == -1) {
+        return {errno == ENXIO ? size : offset, size};
+    }
+    const off_t hole = ::lseek(descriptor(from), data, SEEK_HOLE);
+    const std::uint64_t end = hole == -1 ? size : static_cast<std::uint64_t>(hole);
+    return {std::min(static_cast<std::uint64_t>(data), size), std::min(end, size)};
+}
+
+std::uint64_t copy_in_kernel(const File& from, File& to, std::uint64_t offset, std::uint64_t size) {
+    constexpr std::uint64_t chunk = std::uint64_t{32} << 20;  // so that progress and Ctrl-C get their turn
+    auto in_offset = static_cast<off_t>(offset);
+    auto out_offset = static_cast<off_t>(offset);
+    const ssize_t n = posix::retry([&] {
+        return ::copy_file_range(descriptor(from), &in_offset, descriptor(to), &out_offset,
+                                 static_cast<std::size_t>(std::min(size, chunk)), 0);
+    });
+    if (n == -1 && (errno == ENOSPC || errno == EDQUOT || errno == EIO)) {
+        posix::fail(to.path(), "copy");
+    }
+    return n > 0 ? static_cast<std::uint64_t>(n) : 0;  // else: this pair of file systems can't, or the file ended
+}
+
+void copy_metadata(const File& from, File& to) {
+    const int in = descriptor(from);
+    const int out = descriptor(to);
+    struct stat source {};
+    struct stat target {};
+    if (::fstat(in, &source) == -1 || ::fstat(out, &target) == -1) {
+        posix::fail(from.path(), "look up");
+    }
+    if ((source.st_uid != target.st_uid || source.st_gid != target.st_gid) &&
+        ::fchown(out, source.st_uid, source.st_gid) == -1) {
+        posix::fail(to.path(), "keep the owner");
+    }
+    constexpr mode_t permission_bits = 07777;
+    if (::fchmod(out, source.st_mode & permission_bits) == -1) {
+        posix::fail(to.path(), "keep the mode");
+    }
+    // Extended attributes hold the ACL, too.
+    const ssize_t size = ::flistxattr(in, nullptr, 0);
+    if (size == -1 && errno != ENOTSUP) {
+        posix::fail(from.path(), "list the extended attributes");
+    }
+    std::vector<char> names(size > 0 ? static_cast<std::size_t>(size) : 0);
+    const ssize_t listed = names.empty() ? 0 : ::flistxattr(in, names.data(), names.size());
+    if (listed == -1) {
+        posix::fail(from.path(), "list the extended attributes");
+    }
+    const std::string_view all(names.data(), static_cast<std::size_t>(listed));
+    for (std::size_t at = 0; at < all.size();) {
+        const std::string name(all.substr(at, all.find('\0', at) - at));
+        at += name.size() + 1;
+        const ssize_t length = ::fgetxattr(in, name.c_str(), nullptr, 0);
+        std::vector<char> value(length > 0 ? static_cast<std::size_t>(length) : 0);
+        const ssize_t got = length == -1 ? -1 : ::fgetxattr(in, name.c_str(), value.data(), value.size());
+        if (got == -1 || ::fsetxattr(out, name.c_str(), value.data(), static_cast<std::size_t>(got), 0) == -1) {
+            // Labels of the system's own (SELinux) are set by the system where we may not.
+            const bool ours = name.starts_with("user.") || name.starts_with("system.");
+            if (ours) {
+                posix::fail(to.path(), "keep the extended attributes");
+            }
+        }
+    }
+}
+
+}  // namespace fixnvpe::os
