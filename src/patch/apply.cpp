@@ -241,8 +241,8 @@ std::vector<std::string> patch_original(const fs::path& path, const PeFile& seen
 std::vector<Edit> header_difference(const PeFile& file, const std::vector<std::uint8_t>& window) {
     std::vector<Edit> edits = editable_fields(file.image);
     for (Edit& edit : edits) {
-        edit.after = edit.width == sizeof(std::uint16_t) ? load_le<std::uint16_t>(window, edit.offset)
-                                                         : load_le<std::uint32_t>(window, edit.offset);
+        edit.after = edit.width() == sizeof(std::uint16_t) ? load_le<std::uint16_t>(window, edit.offset)
+                                                           : load_le<std::uint32_t>(window, edit.offset);
     }
     edits.erase(std::remove_if(edits.begin(), edits.end(), [](const Edit& e) { return e.before == e.after; }),
                 edits.end());

@@ -10,7 +10,7 @@ namespace fixnvpe {
 std::vector<std::uint8_t> read_header_window(const os::File& file, std::uint64_t file_size) {
     std::vector<std::uint8_t> window;
     // Three rounds at the most: the first window shows e_lfanew, the next one the counts.
-    for (std::size_t extent = HEADER_WINDOW_MIN; extent > window.size(); extent = header_extent(window, file_size)) {
+    for (std::size_t extent = HEADER_BYTES_MIN; extent > window.size(); extent = header_extent(window, file_size)) {
         const std::size_t old_size = window.size();
         window.resize(static_cast<std::size_t>(std::min<std::uint64_t>(extent, file_size)));
         const std::size_t wanted = window.size() - old_size;

@@ -153,8 +153,9 @@ std::string line_of(const Outcome& outcome, Command command, const ReportStyle& 
                                    fit(printable_path(outcome.path), rest, PATH_COLUMN, style));
     if (style.verbose || outcome.action == Action::would_patch || outcome.action == Action::would_restore) {
         for (const Edit& edit : outcome.edits) {
-            line += fmt::format("{:{}}{} at offset {:#x}: {:#0{}x} -> {:#0{}x}\n", "", PATH_COLUMN, to_string(edit.field),
-                                edit.offset, edit.before, 2 + 2 * edit.width, edit.after, 2 + 2 * edit.width);
+            line +=
+                fmt::format("{:{}}{} at offset {:#x}: {:#0{}x} -> {:#0{}x}\n", "", PATH_COLUMN, to_string(edit.field),
+                            edit.offset, edit.before, 2 + 2 * edit.width(), edit.after, 2 + 2 * edit.width());
         }
     }
     return line;

@@ -38,7 +38,7 @@ std::vector<std::uint8_t> Headers::window() const {
 
 Headers headers_of(const PeSpec& spec) {
     const TestFile file = build(spec);
-    return {"built", file.first(HEADER_WINDOW_MIN), file.size};
+    return {"built", file.first(HEADER_BYTES_MIN), file.size};
 }
 
 std::vector<Headers> fixtures() {
@@ -60,7 +60,7 @@ Headers fixture(const std::string& name) {
 std::vector<Headers> shapes() {
     std::vector<Headers> all;
     for (const Shape& shape : read_shapes()) {
-        all.push_back({shape.name, shape.file().first(HEADER_WINDOW_MIN), shape.file_size});
+        all.push_back({shape.name, shape.file().first(HEADER_BYTES_MIN), shape.file_size});
     }
     return all;
 }

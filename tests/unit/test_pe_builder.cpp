@@ -11,7 +11,7 @@ namespace fixnvpe::test {
 namespace {
 
 PeImage read(const TestFile& file) {
-    return read_pe_raw(file.first(HEADER_WINDOW_MIN), file.size);
+    return read_pe_raw(file.first(HEADER_BYTES_MIN), file.size);
 }
 
 }  // namespace
