@@ -5,6 +5,7 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "fixnvpe/pe/reader.hpp"
 #include "support/shapes.hpp"
 
 namespace fixnvpe::test {
@@ -64,6 +65,16 @@ std::vector<Headers> shapes() {
     }
     return all;
 }
+
+PeImage read_pe_raw(ByteView headers, std::uint64_t file_size) {
+    return read_pe_raw(headers, locate_headers(headers, file_size));
+}
+
+#if FIXNVPE_WITH_LIEF
+PeImage read_pe_lief(ByteView headers, std::uint64_t file_size) {
+    return read_pe_lief(headers, locate_headers(headers, file_size));
+}
+#endif
 
 Reading reading(Reader reader, const Headers& headers) {
     try {

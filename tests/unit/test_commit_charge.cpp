@@ -2,6 +2,7 @@
 
 #include "fixnvpe/pe/reader.hpp"
 #include "support/catch.hpp"
+#include "support/headers.hpp"
 #include "support/pe_builder.hpp"
 #include "support/shapes.hpp"
 

@@ -6,6 +6,7 @@
 
 #include "fixnvpe/pe/reader.hpp"
 #include "support/catch.hpp"
+#include "support/headers.hpp"
 
 namespace fixnvpe::test {
 namespace {
