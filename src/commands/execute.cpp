@@ -174,7 +174,7 @@ private:
 
     void restore() {
         const Sidecar* backup = first_that(findings_.sidecars, [](const Sidecar& s) { return s.valid(); });
-        outcome_.edits = header_difference(findings_.dll, backup->original);
+        outcome_.edits = edits_to(findings_.dll.image, backup->original);
         if (request_.dry_run) {
             outcome_.action = Action::would_restore;
             return;

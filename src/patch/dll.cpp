@@ -9,7 +9,7 @@ namespace fixnvpe {
 std::vector<std::uint8_t> read_headers(const os::File& file, std::uint64_t file_size) {
     std::vector<std::uint8_t> headers;
     // Three rounds at the most: the first bytes show e_lfanew, the next ones the counts.
-    for (std::size_t extent = HEADER_WINDOW_MIN; extent > headers.size(); extent = header_extent(headers, file_size)) {
+    for (std::size_t extent = HEADER_BYTES_MIN; extent > headers.size(); extent = header_extent(headers, file_size)) {
         const std::size_t old_size = headers.size();
         headers.resize(static_cast<std::size_t>(std::min<std::uint64_t>(extent, file_size)));
         const std::size_t wanted = headers.size() - old_size;

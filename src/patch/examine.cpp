@@ -119,14 +119,4 @@ Findings examine_again(const Findings& seen) {
     return now;
 }
 
-std::vector<Edit> header_difference(const Dll& dll, const std::vector<std::uint8_t>& headers) {
-    std::vector<Edit> edits = editable_fields(dll.image);
-    for (Edit& edit : edits) {
-        edit.after = edit.width == sizeof(std::uint16_t) ? load_le<std::uint16_t>(headers, edit.offset)
-                                                         : load_le<std::uint32_t>(headers, edit.offset);
-    }
-    std::erase_if(edits, [](const Edit& e) { return e.before == e.after; });
-    return edits;
-}
-
 }  // namespace fixnvpe

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -48,10 +49,8 @@ nlohmann::json parse_json(std::string_view text) {
 }
 
 Field parse_field(const std::string& name) {
-    for (const Field field : {Field::dll_characteristics, Field::section_characteristics, Field::check_sum}) {
-        if (name == to_string(field)) {
-            return field;
-        }
+    if (const std::optional<Field> field = from_string<Field>(name)) {
+        return *field;
     }
     bad(fmt::format("{} is no field that fixnvpe changes", quoted(name)));
 }
@@ -62,6 +61,20 @@ std::uint32_t parse_u32(const nlohmann::json& object, const char* key) {
         bad(fmt::format("\"{}\" is no number of 32 bits", key));
     }
     return value.get<std::uint32_t>();
+}
+
+[[noreturn]] void no_such_field(const Edit& edit) {
+    bad(fmt::format("{} at offset {} is no field of this file that fixnvpe changes", to_string(edit.field),
+                    edit.offset));
+}
+
+Edit parse_edit(const nlohmann::json& object) {
+    const Edit edit{parse_field(object.at("field").get<std::string>()), parse_u32(object, "offset"),
+                    parse_u32(object, "before"), parse_u32(object, "after")};
+    if (parse_u32(object, "width") != edit.width()) {
+        no_such_field(edit);
+    }
+    return edit;
 }
 
 std::uint64_t parse_u64(const nlohmann::json& object, const char* key) {
@@ -89,7 +102,7 @@ std::string to_json(const UndoRecord& record) {
     for (const Edit& edit : record.edits) {
         edits.push_back({{"field", to_string(edit.field)},
                          {"offset", edit.offset},
-                         {"width", edit.width},
+                         {"width", edit.width()},
                          {"before", edit.before},
                          {"after", edit.after}});
     }
@@ -118,8 +131,7 @@ UndoRecord parse_undo(std::string_view text) {
             bad("\"edits\" is no list");
         }
         for (const auto& edit : edits) {
-            record.edits.push_back({parse_field(edit.at("field").get<std::string>()), parse_u32(edit, "offset"),
-                                    parse_u32(edit, "width"), parse_u32(edit, "before"), parse_u32(edit, "after")});
+            record.edits.push_back(parse_edit(edit));
         }
         return record;
     } catch (const nlohmann::json::exception&) {
@@ -153,11 +165,10 @@ UndoProgress check_undo(const UndoRecord& record, std::string_view file_name, st
     std::size_t open = 0;
     for (const Edit& edit : record.edits) {
         const auto field = std::find_if(fields.begin(), fields.end(), [&](const Edit& f) {
-            return f.field == edit.field && f.offset == edit.offset && f.width == edit.width;
+            return f.field == edit.field && f.offset == edit.offset;
         });
         if (field == fields.end()) {
-            bad(fmt::format("{} at offset {} is no field of this file that fixnvpe changes", to_string(edit.field),
-                            edit.offset));
+            no_such_field(edit);
         }
         if (!seen.insert(edit.offset).second) {
             bad(fmt::format("{} at offset {} is named twice", to_string(edit.field), edit.offset));

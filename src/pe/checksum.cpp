@@ -35,8 +35,8 @@ CheckSumState check_sum_state(std::uint32_t check_sum, std::uint64_t file_size) 
 std::uint32_t updated_check_sum(std::uint32_t check_sum, std::uint64_t file_size, const std::vector<Edit>& edits) {
     std::uint64_t sum = word_sum(check_sum, file_size);
     for (const Edit& edit : edits) {
-        sum += contribution(edit.offset, edit.width, edit.after);
-        sum += MODULUS - contribution(edit.offset, edit.width, edit.before);
+        sum += contribution(edit.offset, edit.width(), edit.after);
+        sum += MODULUS - contribution(edit.offset, edit.width(), edit.before);
     }
     // A carry never folds to zero: zero and 0xFFFF are the same number here, and the sum shows 0xFFFF.
     const auto folded = static_cast<std::uint32_t>((sum - 1) % MODULUS + 1);

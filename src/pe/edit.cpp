@@ -5,31 +5,26 @@
 namespace fixnvpe {
 namespace {
 
-Edit field_of(Field field, std::size_t offset, std::uint32_t width, std::uint32_t value) {
-    return {field, static_cast<std::uint32_t>(offset), width, value, value};
+Edit unchanged(Field field, std::size_t offset, std::uint32_t value) {
+    return {field, static_cast<std::uint32_t>(offset), value, value};
+}
+
+std::uint32_t value_in(ByteView headers, const Edit& field) {
+    return field.width() == sizeof(std::uint16_t) ? load_le<std::uint16_t>(headers, field.offset)
+                                                  : load_le<std::uint32_t>(headers, field.offset);
 }
 
 }  // namespace
 
-std::string_view to_string(Field field) {
-    switch (field) {
-        case Field::dll_characteristics: return "DllCharacteristics";
-        case Field::section_characteristics: return "Characteristics";
-        case Field::check_sum: return "CheckSum";
-    }
-    return "";
-}
-
 std::vector<Edit> editable_fields(const PeImage& image) {
     const PeLayout& layout = image.layout;
     std::vector<Edit> fields{
-        field_of(Field::check_sum, layout.check_sum(), sizeof image.check_sum, image.check_sum),
-        field_of(Field::dll_characteristics, layout.dll_characteristics(), sizeof image.dll_characteristics,
-                 image.dll_characteristics)};
+        unchanged(Field::check_sum, layout.check_sum(), image.check_sum),
+        unchanged(Field::dll_characteristics, layout.dll_characteristics(), image.dll_characteristics)};
     for (std::size_t i = 0; i < image.sections.size(); ++i) {
         if (image.sections[i].is_fatbin()) {
-            fields.push_back(field_of(Field::section_characteristics, layout.section_characteristics(i),
-                                      sizeof image.sections[i].characteristics, image.sections[i].characteristics));
+            fields.push_back(unchanged(Field::section_characteristics, layout.section_characteristics(i),
+                                       image.sections[i].characteristics));
         }
     }
     sort_by_offset(fields);
@@ -49,23 +44,30 @@ std::uint32_t editable_bits(Field field) {
     return 0;
 }
 
-void clear_editable_bits(const PeImage& image, ByteSpan window) {
+std::vector<Edit> edits_to(const PeImage& image, ByteView headers) {
+    std::vector<Edit> edits = editable_fields(image);
+    for (Edit& edit : edits) {
+        edit.after = value_in(headers, edit);
+    }
+    std::erase_if(edits, [](const Edit& e) { return e.before == e.after; });
+    return edits;
+}
+
+void clear_editable_bits(const PeImage& image, ByteSpan headers) {
     for (const Edit& field : editable_fields(image)) {
-        const std::uint32_t value = field.width == sizeof(std::uint16_t) ? load_le<std::uint16_t>(window, field.offset)
-                                                                         : load_le<std::uint32_t>(window, field.offset);
-        store_le(window, field.offset, field.width, value & ~editable_bits(field.field));
+        store_le(headers, field.offset, field.width(), value_in(headers, field) & ~editable_bits(field.field));
     }
 }
 
-void apply_edits(const std::vector<Edit>& edits, ByteSpan window) {
+void apply_edits(const std::vector<Edit>& edits, ByteSpan headers) {
     for (const Edit& edit : edits) {
-        store_le(window, edit.offset, edit.width, edit.after);
+        store_le(headers, edit.offset, edit.width(), edit.after);
     }
 }
 
-void revert_edits(const std::vector<Edit>& edits, ByteSpan window) {
+void revert_edits(const std::vector<Edit>& edits, ByteSpan headers) {
     for (const Edit& edit : edits) {
-        store_le(window, edit.offset, edit.width, edit.before);
+        store_le(headers, edit.offset, edit.width(), edit.before);
     }
 }
 

@@ -10,13 +10,14 @@ namespace {
 /// Checks that the first `end` bytes can be had.
 void check_extent(std::uint64_t end, std::uint64_t file_size, const char* what) {
     if (end > file_size) {
-        throw Error(ErrorCode::truncated,
-                    fmt::format("read headers: {} ends at byte {}, but the file has only {} bytes", what, end, file_size),
-                    Hint::cut_short);
+        throw Error(
+            ErrorCode::truncated,
+            fmt::format("read headers: {} ends at byte {}, but the file has only {} bytes", what, end, file_size),
+            Hint::cut_short);
     }
-    if (end > HEADER_WINDOW_MAX) {
-        throw Error(ErrorCode::malformed, fmt::format("read headers: {} ends at byte {}, past the limit of {} bytes", what,
-                                                      end, HEADER_WINDOW_MAX));
+    if (end > HEADER_BYTES_MAX) {
+        throw Error(ErrorCode::malformed, fmt::format("read headers: {} ends at byte {}, past the limit of {} bytes",
+                                                      what, end, HEADER_BYTES_MAX));
     }
 }
 
@@ -60,23 +61,23 @@ std::size_t header_extent(ByteView prefix, std::uint64_t file_size) {
     return static_cast<std::size_t>(end);
 }
 
-PeLayout locate_headers(ByteView window, std::uint64_t file_size) {
-    const std::size_t end = header_extent(window, file_size);
-    if (end > window.size()) {
-        throw Error(ErrorCode::internal, fmt::format("read headers: {} bytes needed, {} given", end, window.size()));
+PeLayout locate_headers(ByteView headers, std::uint64_t file_size) {
+    const std::size_t end = header_extent(headers, file_size);
+    if (end > headers.size()) {
+        throw Error(ErrorCode::internal, fmt::format("read headers: {} bytes needed, {} given", end, headers.size()));
     }
     PeLayout layout;
-    layout.nt_headers = load_le<std::uint32_t>(window, offset::e_lfanew);
+    layout.nt_headers = load_le<std::uint32_t>(headers, offset::e_lfanew);
     layout.optional_header = layout.nt_headers + size_of::NtSignatureAndFileHeader;
-    layout.number_of_sections = load_le<std::uint16_t>(window, layout.nt_headers + offset::NumberOfSections);
-    const std::size_t size = load_le<std::uint16_t>(window, layout.nt_headers + offset::SizeOfOptionalHeader);
+    layout.number_of_sections = load_le<std::uint16_t>(headers, layout.nt_headers + offset::NumberOfSections);
+    const std::size_t size = load_le<std::uint16_t>(headers, layout.nt_headers + offset::SizeOfOptionalHeader);
     layout.section_table = layout.optional_header + size;
 
     if (size < sizeof(std::uint16_t)) {
         throw Error(ErrorCode::malformed,
                     fmt::format("read headers: SizeOfOptionalHeader {} leaves no room for Magic", size));
     }
-    const auto magic = load_le<std::uint16_t>(window, layout.optional_header + offset::Magic);
+    const auto magic = load_le<std::uint16_t>(headers, layout.optional_header + offset::Magic);
     if (magic != IMAGE_NT_OPTIONAL_HDR32_MAGIC && magic != IMAGE_NT_OPTIONAL_HDR64_MAGIC) {
         throw Error(ErrorCode::malformed,
                     fmt::format("read headers: Magic {:#06x} is neither PE32 (0x010b) nor PE32+ (0x020b)", magic));
@@ -84,18 +85,20 @@ PeLayout locate_headers(ByteView window, std::uint64_t file_size) {
     layout.pe32_plus = magic == IMAGE_NT_OPTIONAL_HDR64_MAGIC;
     const std::size_t fixed_part = layout.pe32_plus ? size_of::OptionalHeader64 : size_of::OptionalHeader32;
     if (size < fixed_part) {
-        throw Error(ErrorCode::malformed, fmt::format("read headers: SizeOfOptionalHeader {} is less than the {} bytes of {}",
-                                                      size, fixed_part, layout.pe32_plus ? "PE32+" : "PE32"));
+        throw Error(ErrorCode::malformed,
+                    fmt::format("read headers: SizeOfOptionalHeader {} is less than the {} bytes of {}", size,
+                                fixed_part, layout.pe32_plus ? "PE32+" : "PE32"));
     }
     layout.data_directories = layout.optional_header + fixed_part;
-    layout.number_of_rva_and_sizes =
-        load_le<std::uint32_t>(window, layout.optional_header + (layout.pe32_plus ? offset::NumberOfRvaAndSizes64
-                                                                                  : offset::NumberOfRvaAndSizes32));
+    layout.number_of_rva_and_sizes = load_le<std::uint32_t>(
+        headers,
+        layout.optional_header + (layout.pe32_plus ? offset::NumberOfRvaAndSizes64 : offset::NumberOfRvaAndSizes32));
     const std::size_t room = (size - fixed_part) / size_of::DataDirectory;
     if (layout.number_of_rva_and_sizes > room) {
-        throw Error(ErrorCode::malformed,
-                    fmt::format("read headers: NumberOfRvaAndSizes {} exceeds the {} that SizeOfOptionalHeader has room for",
-                                layout.number_of_rva_and_sizes, room));
+        throw Error(
+            ErrorCode::malformed,
+            fmt::format("read headers: NumberOfRvaAndSizes {} exceeds the {} that SizeOfOptionalHeader has room for",
+                        layout.number_of_rva_and_sizes, room));
     }
     return layout;
 }

@@ -3,8 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace fixnvpe {
+namespace {
+
+constexpr auto MACHINES = std::to_array<std::pair<std::uint16_t, std::string_view>>({
+    {0x014C, "x86"},
+    {0x8664, "x64"},
+    {0xAA64, "arm64"},
+    {0xA641, "arm64ec"},
+    {0x01C4, "arm"},
+});
+
+}  // namespace
 
 bool PeImage::has_fatbin() const {
     return std::any_of(sections.begin(), sections.end(), [](const Section& s) { return s.is_fatbin(); });
@@ -16,14 +29,9 @@ bool PeImage::has_writable_fatbin() const {
 }
 
 std::string machine_name(std::uint16_t machine) {
-    switch (machine) {
-        case 0x014C: return "x86";
-        case 0x8664: return "x64";
-        case 0xAA64: return "arm64";
-        case 0xA641: return "arm64ec";
-        case 0x01C4: return "arm";
-        default: return fmt::format("{:#06x}", machine);
-    }
+    const auto found =
+        std::find_if(MACHINES.begin(), MACHINES.end(), [&](const auto& entry) { return entry.first == machine; });
+    return found == MACHINES.end() ? fmt::format("{:#06x}", machine) : std::string(found->second);
 }
 
 }  // namespace fixnvpe

@@ -1,11 +1,12 @@
+#include <LIEF/version.h>
+#include <fmt/format.h>
 #include <LIEF/PE/Binary.hpp>
+#include <LIEF/PE/DataDirectory.hpp>
 #include <LIEF/PE/Header.hpp>
 #include <LIEF/PE/OptionalHeader.hpp>
 #include <LIEF/PE/Parser.hpp>
 #include <LIEF/PE/Section.hpp>
 #include <LIEF/logging.hpp>
-#include <LIEF/version.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
@@ -17,27 +18,35 @@
 namespace fixnvpe {
 namespace {
 
-/// The headers alone, in the shape that LIEF knows: sixteen data directories, then the section table.
-///
-/// LIEF follows every pointer in the headers it is given (imports, signature, symbols, section contents),
-/// in old versions without enough checks, and it takes sixteen data directories for granted. A header
-/// window holds nothing they could point to, and the file is untrusted. So all pointers are blanked, and
-/// the MS-DOS stub with them; a real file's headers are otherwise byte for byte what they were. Headers
-/// that begin inside the MS-DOS header, which Windows allows, are moved behind it: they share bytes with
-/// e_lfanew, which may not be blanked.
-/// @param first the first of the `count` sections that are in the copy
-std::vector<std::uint8_t> headers_without_pointers(ByteView window, const PeLayout& layout, std::size_t first,
-                                                   std::size_t count) {
-    const auto at = [&](std::size_t offset) { return window.begin() + static_cast<std::ptrdiff_t>(offset); };
-    const std::size_t nt_headers = std::max(layout.nt_headers, size_of::DosHeader);
+/// Sections that LIEF is given in one go: as many as Windows loads. LIEF 1.0 passes over those behind the thousandth,
+/// and every version copies for each what PointerToRawData leads to. In a bad file that is all it was given.
+constexpr std::size_t SECTIONS_AT_ONCE = 96;
 
-    std::vector<std::uint8_t> copy(at(0), at(size_of::DosHeader));
-    copy.resize(nt_headers);
+/// LIEF follows each data directory that has a VirtualAddress, in old versions without enough checks. So that number
+/// is handed to it as the Size of another directory, which has no VirtualAddress.
+/// @return that directory; it comes before this one, so it is read wherever this one is
+constexpr std::size_t carrier_of_address(std::size_t directory) {
+    return directory - IMAGE_DIRECTORY_ENTRY_SECURITY;
+}
+
+/// The headers alone, in the shape that LIEF knows: the MS-DOS header, the others right behind it, sixteen data
+/// directories whatever the file has, and the section table.
+///
+/// The file is untrusted, and what its headers point to was not read. So nothing is left that LIEF could follow but
+/// PointerToRawData, and each version checks that it leads to bytes that LIEF was given. All else that is read stands
+/// where a PE file has it.
+/// @param first the first of the `count` sections that are in the copy
+std::vector<std::uint8_t> headers_for_lief(ByteView headers, const PeLayout& layout, std::size_t first,
+                                           std::size_t count) {
+    const auto at = [&](std::size_t offset) { return headers.begin() + static_cast<std::ptrdiff_t>(offset); };
+    constexpr std::size_t nt_headers = size_of::DosHeader;
+
+    std::vector<std::uint8_t> copy(at(0), at(nt_headers));
     copy.insert(copy.end(), at(layout.nt_headers), at(layout.data_directories));
-    copy.resize(copy.size() + IMAGE_NUMBEROF_DIRECTORY_ENTRIES * size_of::DataDirectory);
+    const std::size_t data_directories = copy.size();
+    copy.resize(data_directories + IMAGE_NUMBEROF_DIRECTORY_ENTRIES * size_of::DataDirectory);
     const std::size_t section_table = copy.size();
-    const std::size_t from = layout.section_table + first * size_of::SectionHeader;
-    copy.insert(copy.end(), at(from), at(from + count * size_of::SectionHeader));
+    copy.insert(copy.end(), at(layout.section_header(first)), at(layout.section_header(first + count)));
 
     const ByteSpan bytes(copy);
     store_le(bytes, offset::e_lfanew, sizeof(std::uint32_t), nt_headers);
@@ -46,85 +55,97 @@ std::vector<std::uint8_t> headers_without_pointers(ByteView window, const PeLayo
     store_le(bytes, nt_headers + offset::NumberOfSymbols, sizeof(std::uint32_t), 0);
     store_le(bytes, nt_headers + offset::SizeOfOptionalHeader, sizeof(std::uint16_t),
              section_table - nt_headers - size_of::NtSignatureAndFileHeader);
-    for (std::size_t i = 0; i < count; ++i) {
-        store_le(bytes, section_table + i * size_of::SectionHeader + offset::PointerToRawData, sizeof(std::uint32_t),
-                 copy.size());
+    const auto size_at = [&](std::size_t directory) {
+        return data_directories + directory * size_of::DataDirectory + offset::DirectorySize;
+    };
+    for (const std::size_t directory : {IMAGE_DIRECTORY_ENTRY_SECURITY, IMAGE_DIRECTORY_ENTRY_BASERELOC}) {
+        if (directory < layout.number_of_rva_and_sizes) {
+            const ByteView from = headers.subspan(layout.data_directory(directory), size_of::DataDirectory);
+            store_le(bytes, size_at(directory), sizeof(std::uint32_t),
+                     load_le<std::uint32_t>(from, offset::DirectorySize));
+            store_le(bytes, size_at(carrier_of_address(directory)), sizeof(std::uint32_t),
+                     load_le<std::uint32_t>(from, offset::DirectoryAddress));
+        }
     }
     return copy;
 }
 
 std::unique_ptr<const LIEF::PE::Binary> parse(const std::vector<std::uint8_t>& headers) {
-    // What it has to say of a header without pointers is noise. LIEF 0.9.0, which has another name for
-    // this, does not define its version's numbers.
+    // What it has to say of headers without a file is noise. LIEF 0.9.0, which has another name for this, does not
+    // define its version's numbers.
 #ifdef LIEF_VERSION_MAJOR
     LIEF::logging::disable();
 #else
     LIEF::Logger::disable();
 #endif
+    std::unique_ptr<const LIEF::PE::Binary> binary;
     try {
-        return LIEF::PE::Parser::parse(headers);
+        binary = LIEF::PE::Parser::parse(headers);
     } catch (const std::exception& e) {
         throw Error(ErrorCode::malformed, fmt::format("read headers: LIEF: {}", e.what()));
     }
+    if (!binary) {
+        throw Error(ErrorCode::malformed, "read headers: LIEF cannot read them");
+    }
+    return binary;
 }
 
-template <typename Ours, typename Theirs>
-void must_agree(std::string_view field, const Ours& ours, const Theirs& theirs) {
-    const auto value = static_cast<Ours>(theirs);
-    if (value != ours) {
-        throw Error(ErrorCode::readers_disagree,
-                    fmt::format("read headers: {} is {:#x} in the file, but LIEF reads {:#x}", field, ours, value),
-                    Hint::ambiguous_headers);
+DataDirectory directory_of(const LIEF::PE::Binary& binary, std::size_t index) {
+    const auto& directories = binary.data_directories();
+    if (index >= directories.size()) {
+        return {};
     }
+    return {directories[carrier_of_address(index)].size(), directories[index].size()};
 }
 
-void must_agree(const Section& ours, const LIEF::PE::Section& theirs) {
-    const std::string& full = theirs.name();
-    const std::string name = full.substr(0, std::min(full.find('\0'), size_of::SectionName));
-    if (name != ours.name) {
-        throw Error(ErrorCode::readers_disagree, "read headers: a section's name differs between the file and LIEF",
-                    Hint::ambiguous_headers);
-    }
-    must_agree("VirtualSize", ours.virtual_size, theirs.virtual_size());
-    must_agree("VirtualAddress", ours.virtual_address, theirs.virtual_address());
-    must_agree("SizeOfRawData", ours.size_of_raw_data, theirs.sizeof_raw_data());
-    must_agree("Characteristics", ours.characteristics, theirs.characteristics());
+Section section_of(const LIEF::PE::Section& section) {
+    const std::string& name = section.name();
+    return {
+        name.substr(0, std::min(name.find('\0'), size_of::SectionName)),
+        section.virtual_size(),
+        static_cast<std::uint32_t>(section.virtual_address()),
+        section.sizeof_raw_data(),
+        section.pointerto_raw_data(),
+        section.characteristics(),
+    };
+}
+
+/// @param layout of the file
+PeImage image_of(const LIEF::PE::Binary& binary, const PeLayout& layout) {
+    const auto& file_header = binary.header();
+    const auto& optional_header = binary.optional_header();
+    PeImage image;
+    image.layout = layout;
+    image.layout.pe32_plus = static_cast<unsigned>(optional_header.magic()) == IMAGE_NT_OPTIONAL_HDR64_MAGIC;
+    image.layout.number_of_rva_and_sizes = optional_header.numberof_rva_and_size();
+    image.machine = static_cast<std::uint16_t>(file_header.machine());
+    image.time_date_stamp = file_header.time_date_stamp();
+    image.image_base = optional_header.imagebase();
+    image.section_alignment = optional_header.section_alignment();
+    image.check_sum = optional_header.checksum();
+    image.dll_characteristics = static_cast<std::uint16_t>(optional_header.dll_characteristics());
+    image.security = directory_of(binary, IMAGE_DIRECTORY_ENTRY_SECURITY);
+    image.base_relocations = directory_of(binary, IMAGE_DIRECTORY_ENTRY_BASERELOC);
+    return image;
 }
 
 }  // namespace
 
-PeImage read_pe_lief(ByteView window, std::uint64_t file_size) {
-    constexpr std::size_t sections_at_once = 1000;  // LIEF 1.0 passes over those behind
-    PeImage image = read_pe_raw(window, file_size);
+PeImage read_pe_lief(ByteView headers, const PeLayout& layout) {
+    PeImage image;
     std::size_t first = 0;
     do {
-        const std::size_t count = std::min(image.sections.size() - first, sections_at_once);
-        const auto binary = parse(headers_without_pointers(window, image.layout, first, count));
-        if (!binary) {
-            throw Error(ErrorCode::malformed, "read headers: LIEF cannot read them");
+        const std::size_t count = std::min(layout.number_of_sections - first, SECTIONS_AT_ONCE);
+        const auto binary = parse(headers_for_lief(headers, layout, first, count));
+        if (first == 0) {
+            image = image_of(*binary, layout);
         }
-        const auto& file_header = binary->header();
-        const auto& optional_header = binary->optional_header();
-        must_agree("Machine", image.machine, file_header.machine());
-        must_agree("TimeDateStamp", image.time_date_stamp, file_header.time_date_stamp());
-        must_agree("ImageBase", image.image_base, optional_header.imagebase());
-        must_agree("SectionAlignment", image.section_alignment, optional_header.section_alignment());
-        must_agree("CheckSum", image.check_sum, optional_header.checksum());
-        must_agree("DllCharacteristics", image.dll_characteristics, optional_header.dll_characteristics());
-        must_agree("NumberOfRvaAndSizes", image.layout.number_of_rva_and_sizes, optional_header.numberof_rva_and_size());
-
-        // A result is not yet a parsed file: LIEF drops sections silently.
-        const auto& sections = binary->sections();
-        must_agree("the number of sections read", count, sections.size());
-        for (const auto& theirs : sections) {
-            must_agree(image.sections[first++], theirs);
+        for (const auto& section : binary->sections()) {
+            image.sections.push_back(section_of(section));
         }
-    } while (first < image.sections.size());
+        first += count;
+    } while (first < layout.number_of_sections);
     return image;
-}
-
-PeImage read_pe(ByteView window, std::uint64_t file_size) {
-    return read_pe_lief(window, file_size);
 }
 
 std::string reader_name() {

@@ -177,7 +177,7 @@ std::string line_of(const FileOutcome& file, const ReportStyle& style) {
     if (style.verbose || file.action == Action::would_patch || file.action == Action::would_restore) {
         for (const Edit& edit : file.edits) {
             text += fmt::format("{:{}}{} at offset {:#x}: {:#0{}x} -> {:#0{}x}\n", "", PATH_COLUMN, to_string(edit.field),
-                                edit.offset, edit.before, 2 + 2 * edit.width, edit.after, 2 + 2 * edit.width);
+                                edit.offset, edit.before, 2 + 2 * edit.width(), edit.after, 2 + 2 * edit.width());
         }
     }
     return text;

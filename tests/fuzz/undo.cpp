@@ -38,14 +38,14 @@ std::optional<UndoRecord> parse(std::string_view text) {
 /// The bits that a patch may change, from the specification; 0 for what is no such field of this image.
 std::uint32_t changeable(const PeImage& image, const Edit& edit) {
     const std::size_t optional_header = image.layout.optional_header;
-    if (edit.field == Field::check_sum && edit.offset == optional_header + 64 && edit.width == 4) {
+    if (edit.field == Field::check_sum && edit.offset == optional_header + 64 && edit.width() == 4) {
         return 0xFFFFFFFF;
     }
-    if (edit.field == Field::dll_characteristics && edit.offset == optional_header + 70 && edit.width == 2) {
+    if (edit.field == Field::dll_characteristics && edit.offset == optional_header + 70 && edit.width() == 2) {
         return 0x40;
     }
     for (std::size_t i = 0; i < image.sections.size(); ++i) {
-        if (edit.field == Field::section_characteristics && edit.width == 4 && image.sections[i].name == ".nv_fatb" &&
+        if (edit.field == Field::section_characteristics && edit.width() == 4 && image.sections[i].name == ".nv_fatb" &&
             edit.offset == image.layout.section_table + 40 * i + 36) {
             return 0x80000000;
         }
@@ -54,7 +54,8 @@ std::uint32_t changeable(const PeImage& image, const Edit& edit) {
 }
 
 std::uint32_t value_at(const Bytes& window, const Edit& edit) {
-    return edit.width == 2 ? load_le<std::uint16_t>(window, edit.offset) : load_le<std::uint32_t>(window, edit.offset);
+    return edit.width() == 2 ? load_le<std::uint16_t>(window, edit.offset)
+                             : load_le<std::uint32_t>(window, edit.offset);
 }
 
 /// restore's decision, and what it would write.
@@ -76,7 +77,7 @@ void check(const UndoRecord& record, std::string_view name, const Headers& heade
 
     Bytes touched(window.size(), 0);
     for (const Edit& edit : record.edits) {
-        expect(edit.offset + edit.width <= window.size(), "an edit lies in the headers");
+        expect(edit.offset + edit.width() <= window.size(), "an edit lies in the headers");
         const std::uint32_t bits = changeable(image, edit);
         expect(bits != 0, "an edit is of a field that a plan changes");
         expect(((edit.before ^ edit.after) & ~bits) == 0, "an edit changes the bits that a plan changes");
@@ -84,7 +85,7 @@ void check(const UndoRecord& record, std::string_view name, const Headers& heade
         expect(current == edit.before || current == edit.after, "nobody else changed the field meanwhile");
         expect(value_at(original, edit) == edit.before, "restore writes what the undo file says");
         expect(value_at(edited, edit) == edit.after, "patch finishes what the undo file says");
-        for (std::uint32_t i = 0; i < edit.width; ++i) {
+        for (std::uint32_t i = 0; i < edit.width(); ++i) {
             expect(touched[edit.offset + i]++ == 0, "no two edits overlap");
         }
     }

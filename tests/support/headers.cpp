@@ -5,6 +5,7 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "fixnvpe/pe/reader.hpp"
 #include "support/shapes.hpp"
 
 namespace fixnvpe::test {
@@ -38,7 +39,7 @@ std::vector<std::uint8_t> Headers::window() const {
 
 Headers headers_of(const PeSpec& spec) {
     const TestFile file = build(spec);
-    return {"built", file.first(HEADER_WINDOW_MIN), file.size};
+    return {"built", file.first(HEADER_BYTES_MIN), file.size};
 }
 
 std::vector<Headers> fixtures() {
@@ -60,10 +61,20 @@ Headers fixture(const std::string& name) {
 std::vector<Headers> shapes() {
     std::vector<Headers> all;
     for (const Shape& shape : read_shapes()) {
-        all.push_back({shape.name, shape.file().first(HEADER_WINDOW_MIN), shape.file_size});
+        all.push_back({shape.name, shape.file().first(HEADER_BYTES_MIN), shape.file_size});
     }
     return all;
 }
+
+PeImage read_pe_raw(ByteView headers, std::uint64_t file_size) {
+    return read_pe_raw(headers, locate_headers(headers, file_size));
+}
+
+#if FIXNVPE_WITH_LIEF
+PeImage read_pe_lief(ByteView headers, std::uint64_t file_size) {
+    return read_pe_lief(headers, locate_headers(headers, file_size));
+}
+#endif
 
 Reading reading(Reader reader, const Headers& headers) {
     try {

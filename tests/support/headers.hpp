@@ -40,7 +40,13 @@ struct Reading {
     friend bool operator==(const Reading& a, const Reading& b) { return a.image == b.image && a.error == b.error; }
 };
 
-using Reader = PeImage (*)(ByteView window, std::uint64_t file_size);
+/// Each reader alone, called as read_pe is.
+[[nodiscard]] PeImage read_pe_raw(ByteView headers, std::uint64_t file_size);
+#if FIXNVPE_WITH_LIEF
+[[nodiscard]] PeImage read_pe_lief(ByteView headers, std::uint64_t file_size);
+#endif
+
+using Reader = PeImage (*)(ByteView headers, std::uint64_t file_size);
 [[nodiscard]] Reading reading(Reader reader, const Headers& headers);
 
 }  // namespace fixnvpe::test

@@ -39,7 +39,7 @@ inline std::string describe(const PeImage& image) {
 }
 
 inline std::string describe(const Edit& edit) {
-    return fmt::format("{{{} at {}, {} bytes: {:#x} -> {:#x}}}", to_string(edit.field), edit.offset, edit.width,
+    return fmt::format("{{{} at {}, {} bytes: {:#x} -> {:#x}}}", to_string(edit.field), edit.offset, edit.width(),
                        edit.before, edit.after);
 }
 

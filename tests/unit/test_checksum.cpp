@@ -13,7 +13,7 @@ namespace fixnvpe::test {
 namespace {
 
 Edit edit(std::uint32_t offset, std::uint32_t width, std::uint32_t before, std::uint32_t after) {
-    return {Field::section_characteristics, offset, width, before, after};
+    return {width == 2 ? Field::dll_characteristics : Field::section_characteristics, offset, before, after};
 }
 
 /// A file of words that has no headers but e_lfanew 0: compute_check_sum leaves bytes 88 to 91 out.

@@ -2,6 +2,7 @@
 
 #include "fixnvpe/pe/reader.hpp"
 #include "support/catch.hpp"
+#include "support/headers.hpp"
 #include "support/pe_builder.hpp"
 #include "support/shapes.hpp"
 
@@ -72,7 +73,7 @@ TEST_CASE("commit charge: sections add up, past 4 GiB, and only .nv_fatb is save
 TEST_CASE("commit charge: of every shape, as another program counted it in the real file") {
     for (const Shape& shape : read_shapes()) {
         INFO(shape.name);
-        const CommitCharge charge = commit_charge(read_pe_raw(shape.file().first(HEADER_WINDOW_MIN), shape.file_size));
+        const CommitCharge charge = commit_charge(read_pe_raw(shape.file().first(HEADER_BYTES_MIN), shape.file_size));
         CHECK(charge.now == shape.commit_now);
         CHECK(charge.saved == shape.commit_saved);
     }

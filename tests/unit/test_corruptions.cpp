@@ -37,7 +37,7 @@ constexpr std::size_t LAST = 5;
 
 Headers good_file() {
     Headers headers = headers_of(cuda_dll(IMAGE_FILE_MACHINE_AMD64, SECTION_WRITABLE));
-    headers.bytes.resize(HEADER_WINDOW_MIN);
+    headers.bytes.resize(HEADER_BYTES_MIN);
     return headers;
 }
 
@@ -137,9 +137,9 @@ constexpr Corruption CORRUPTIONS[] = {
     {"e_lfanew whose header's end wraps to 0 in 32 bits", set(60, 4, 0xFFFFFFE8),
      fails(truncated, "ends at byte 4294967296")},
     {"e_lfanew 0xFFFFFFFF", set(60, 4, 0xFFFFFFFF), fails(truncated, "ends at byte 4294967319")},
-    {"e_lfanew whose header ends at the window's limit", in_large_file(set(60, 4, HEADER_WINDOW_MAX - 24)),
+    {"e_lfanew whose header ends at the window's limit", in_large_file(set(60, 4, HEADER_BYTES_MAX - 24)),
      fails(not_pe, "no PE signature")},
-    {"e_lfanew whose header ends one byte past the window's limit", in_large_file(set(60, 4, HEADER_WINDOW_MAX - 23)),
+    {"e_lfanew whose header ends one byte past the window's limit", in_large_file(set(60, 4, HEADER_BYTES_MAX - 23)),
      fails(malformed, "the COFF file header ends at byte 1048577, past the limit of 1048576 bytes")},
     {"e_lfanew 0x7FFFFFFF in a large file", in_large_file(set(60, 4, 0x7FFFFFE0)),
      fails(malformed, "past the limit of 1048576 bytes")},

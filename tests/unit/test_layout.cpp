@@ -68,15 +68,15 @@ TEST_CASE("layout: header_extent asks for a little more each time, and no more t
 TEST_CASE("layout: the headers of every real CUDA DLL known lie in the first 4,096 bytes") {
     for (const Shape& shape : read_shapes()) {
         INFO(shape.name);
-        const std::vector<std::uint8_t> window = shape.file().first(HEADER_WINDOW_MIN);
-        CHECK(header_extent(window, shape.file_size) <= HEADER_WINDOW_MIN);
+        const std::vector<std::uint8_t> window = shape.file().first(HEADER_BYTES_MIN);
+        CHECK(header_extent(window, shape.file_size) <= HEADER_BYTES_MIN);
     }
 }
 
 TEST_CASE("reader: reads of every shape what another program read in the real file") {
     for (const Shape& shape : read_shapes()) {
         INFO(shape.name);
-        const PeImage image = read_pe(shape.file().first(HEADER_WINDOW_MIN), shape.file_size);
+        const PeImage image = read_pe(shape.file().first(HEADER_BYTES_MIN), shape.file_size);
         CHECK(image.machine == shape.spec.machine);
         CHECK(image.layout.pe32_plus == shape.spec.pe32_plus);
         CHECK(image.layout.nt_headers == shape.spec.e_lfanew);

@@ -6,12 +6,13 @@
 
 #include "fixnvpe/pe/reader.hpp"
 #include "support/catch.hpp"
+#include "support/headers.hpp"
 
 namespace fixnvpe::test {
 namespace {
 
 PeImage read(const TestFile& file) {
-    return read_pe_raw(file.first(HEADER_WINDOW_MIN), file.size);
+    return read_pe_raw(file.first(HEADER_BYTES_MIN), file.size);
 }
 
 }  // namespace

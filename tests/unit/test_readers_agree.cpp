@@ -1,4 +1,4 @@
-// The reader that ships (LIEF) and our own give equal answers: on every fixture, on every shape of a real CUDA DLL,
+// LIEF and our own reader give equal answers: on every fixture, on every shape of a real CUDA DLL,
 // and on mutations of them. Compiled only where LIEF is in: without it there is one reader.
 
 #include <cstdio>
@@ -55,6 +55,29 @@ TEST_CASE("readers: equal answers where the headers overlap the MS-DOS header") 
         store_le(headers.bytes, offset::e_lfanew, sizeof(e_lfanew), e_lfanew);
         INFO("e_lfanew " << e_lfanew);
         CHECK(reading(read_pe_lief, headers) == reading(read_pe_raw, headers));
+    }
+}
+
+// Equal answers are worth something only if one reader does not have them from the other.
+TEST_CASE("readers: LIEF finds the optional header, its form and the number of directories by itself") {
+    for (const Headers& headers : fixtures_and_shapes()) {
+        const Reading right = reading(read_pe, headers);
+        if (!right.image) {
+            continue;
+        }
+        INFO(headers.name);
+        const std::vector<std::uint8_t> bytes = headers.window();
+        PeLayout wrong = right.image->layout;
+        wrong.optional_header += 4;
+        wrong.pe32_plus = !wrong.pe32_plus;
+        PeImage theirs = read_pe_lief(bytes, wrong);
+        CHECK(difference(read_pe_raw(bytes, wrong), theirs).has_value());
+        CHECK(theirs.layout.optional_header == wrong.optional_header);
+        theirs.layout.optional_header -= 4;
+        CHECK(theirs == *right.image);
+        wrong = right.image->layout;
+        wrong.number_of_rva_and_sizes /= 2;
+        CHECK(read_pe_lief(bytes, wrong).layout == right.image->layout);
     }
 }
 

@@ -159,7 +159,7 @@ TEST_CASE("status: every fixture is what testdata/README.md says") {
 TEST_CASE("status: real CUDA DLLs are unpatched where .nv_fatb saves commit, and not-needed else") {
     for (const Shape& shape : read_shapes()) {
         INFO(shape.name);
-        const Headers headers{shape.name, shape.file().first(HEADER_WINDOW_MIN), shape.file_size};
+        const Headers headers{shape.name, shape.file().first(HEADER_BYTES_MIN), shape.file_size};
         const Decided file = decided(headers, AUTO);
         const PeImage image = read_pe(headers.bytes, headers.file_size);
         if (!image.has_fatbin()) {

@@ -46,7 +46,4 @@ struct Findings {
 /// The same look once more, without a plan. @throws Error changed if it does not see the same
 [[nodiscard]] Findings examine_again(const Findings& seen);
 
-/// The edits that lead from a file as it is to other header bytes of it.
-[[nodiscard]] std::vector<Edit> header_difference(const Dll& dll, const std::vector<std::uint8_t>& headers);
-
 }  // namespace fixnvpe

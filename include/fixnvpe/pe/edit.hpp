@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "fixnvpe/base/bytes.hpp"
+#include "fixnvpe/base/names.hpp"
 #include "fixnvpe/pe/image.hpp"
 
 /// The few fields of a PE file that fixnvpe may change, and how they are changed.
@@ -14,15 +14,26 @@ namespace fixnvpe {
 enum class Field { dll_characteristics, section_characteristics, check_sum };
 
 /// The field's name in winnt.h.
-[[nodiscard]] std::string_view to_string(Field field);
+template <>
+inline constexpr auto names_of<Field> = names<Field>({
+    {Field::dll_characteristics, "DllCharacteristics"},
+    {Field::section_characteristics, "Characteristics"},
+    {Field::check_sum, "CheckSum"},
+});
 
-/// One number in the file that is replaced by another of the same width.
+/// Bytes that a field takes in the file.
+[[nodiscard]] constexpr std::uint32_t width_of(Field field) {
+    return field == Field::dll_characteristics ? sizeof(std::uint16_t) : sizeof(std::uint32_t);
+}
+
+/// One number in the file that is replaced by another.
 struct Edit {
     Field field = Field::dll_characteristics;
     std::uint32_t offset = 0;  ///< file offset in bytes
-    std::uint32_t width = 0;   ///< bytes
     std::uint32_t before = 0;
     std::uint32_t after = 0;
+
+    [[nodiscard]] std::uint32_t width() const { return width_of(field); }
     friend bool operator==(const Edit&, const Edit&) = default;
 };
 
@@ -36,20 +47,23 @@ enum class CheckSumState {
 /// All fields that a plan for this image could change, with their present values as `before` and `after`.
 [[nodiscard]] std::vector<Edit> editable_fields(const PeImage& image);
 
+/// The edits that lead from the headers that an image was read from to these, as far as a plan could.
+[[nodiscard]] std::vector<Edit> edits_to(const PeImage& image, ByteView headers);
+
 void sort_by_offset(std::vector<Edit>& edits);
 
 /// The bits of a field that a plan may change.
 [[nodiscard]] std::uint32_t editable_bits(Field field);
 
-/// Clears all bits of the window that a plan for this image could change: what is left is what a file and its
+/// Clears all bits of the headers that a plan for this image could change: what is left is what a file and its
 /// backup, or its undo file, must have in common.
-void clear_editable_bits(const PeImage& image, ByteSpan window);
+void clear_editable_bits(const PeImage& image, ByteSpan headers);
 
-/// Writes each edit's `after` into the window.
-/// @throws Error malformed if an edit lies outside it
-void apply_edits(const std::vector<Edit>& edits, ByteSpan window);
+/// Writes each edit's `after` into the headers.
+/// @throws Error malformed if an edit lies outside them
+void apply_edits(const std::vector<Edit>& edits, ByteSpan headers);
 
-/// Writes each edit's `before` into the window.
-void revert_edits(const std::vector<Edit>& edits, ByteSpan window);
+/// Writes each edit's `before` into the headers.
+void revert_edits(const std::vector<Edit>& edits, ByteSpan headers);
 
 }  // namespace fixnvpe

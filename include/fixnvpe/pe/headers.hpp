@@ -37,8 +37,8 @@ inline constexpr unsigned RELOCATION_TYPE_SHIFT = 12;    // the type is the high
 inline constexpr std::uint32_t PAGE_SIZE_BYTES = 4096;
 
 /// Bytes of a file that are read first, and the most that are ever read of its headers.
-inline constexpr std::size_t HEADER_WINDOW_MIN = 4096;
-inline constexpr std::size_t HEADER_WINDOW_MAX = std::size_t{1} << 20;
+inline constexpr std::size_t HEADER_BYTES_MIN = 4096;
+inline constexpr std::size_t HEADER_BYTES_MAX = std::size_t{1} << 20;
 
 /// Offsets in bytes; the comment says from where.
 namespace offset {
@@ -59,6 +59,9 @@ inline constexpr std::size_t CheckSum = 64;
 inline constexpr std::size_t DllCharacteristics = 70;
 inline constexpr std::size_t NumberOfRvaAndSizes32 = 92;
 inline constexpr std::size_t NumberOfRvaAndSizes64 = 108;
+
+inline constexpr std::size_t DirectoryAddress = 0;  // from the start of a data directory
+inline constexpr std::size_t DirectorySize = 4;
 
 inline constexpr std::size_t Name = 0;  // from the start of a section header
 inline constexpr std::size_t VirtualSize = 8;
@@ -115,12 +118,13 @@ struct PeLayout {
 /// @param prefix    the first bytes of the file
 /// @param file_size bytes
 /// @throws Error not_pe, truncated (the headers pass the end of the file) or malformed (they pass
-///         HEADER_WINDOW_MAX)
+///         HEADER_BYTES_MAX)
 [[nodiscard]] std::size_t header_extent(ByteView prefix, std::uint64_t file_size);
 
-/// Finds the headers in a window that holds them whole.
+/// Finds the headers.
+/// @param headers the first bytes of the file, at least header_extent() of them
 /// @throws Error as header_extent, and malformed for an optional header that is no PE32 or PE32+ one or
 ///         is too short for its own fields
-[[nodiscard]] PeLayout locate_headers(ByteView window, std::uint64_t file_size);
+[[nodiscard]] PeLayout locate_headers(ByteView headers, std::uint64_t file_size);
 
 }  // namespace fixnvpe
