@@ -98,11 +98,12 @@ def nothing_is_lost(lab, judge, where, files, arguments):
 def kill_everywhere(lab, judge):
     tried = 0
     with Places(lab) as places:
-        for title, (_, arguments, done, _) in SCENARIOS.items():
+        for title, scenario in SCENARIOS.items():
+            arguments = scenario.arguments
             with places.begin(title) as folder:
                 before = files_of(folder)
                 lab.run(folder, arguments)
-                judge.in_one_of(lab, title, [done], before, files_of(folder))
+                judge.in_one_of(lab, title, [scenario.done], before, files_of(folder))
                 finished = contents_of(folder)
             for call in places.calls(title):
                 where = f"{title}, killed at {call}"
@@ -173,6 +174,8 @@ def call_fails(lab, judge, places, title, call, error):
     judge.expect(any(line.startswith("fixnvpe: ") and "a.dll" in line for line in run.ended.stderr.splitlines()), where,
                  f"the message names the file: {run.ended.stderr}")
     states = [untouched(run.before), *run.scenario.halfway]
+    if call.on_folder or call.name == "openat" and call.on_temporary:
+        states += run.scenario.between
     if run.command == "clean" or call.on_folder or call.name in ("fsync", "unlink") and not call.on_temporary:
         # All is in place, but may not be on the disk; or what could not be removed went with the next file.
         states.append(run.scenario.done)
@@ -184,12 +187,15 @@ def interrupt_everywhere(lab, judge):
     stopped = finished = 0
     with Places(lab) as places:
         for title in SCENARIOS:
-            for i, call in enumerate(places.calls(title)):
+            calls = places.calls(title)
+            last_copy = max((i for i, c in enumerate(calls) if c.name in ("ioctl", "copy_file_range")), default=-1)
+            for i, call in enumerate(calls):
                 where = f"{title}, Ctrl-C at {call}"
                 run = Run(lab, judge, places, title, call, "signal=SIGINT", where, beside=i % 2 == 0)
                 judge.in_one_of(lab, where, [untouched(run.before), *run.scenario.halfway, run.scenario.done],
                                 run.before, run.after)
                 judge.expect(not run.z_begun or not run.z_broken, where, f"the other file is done or not begun: {run.z_broken}")
+                judge.expect(i > last_copy or run.broken, where, "a copy is not finished first")
                 all_done = not run.broken and not run.z_broken
                 expected = 0 if all_done else 130
                 judge.expect(run.ended.returncode == expected, where,

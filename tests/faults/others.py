@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-from scenarios import DONE, SCENARIOS, Places, contents_of, files_of, same
+from scenarios import DONE, SCENARIOS, Places, contents_of, files_of, same, untouched
 from tracing import Call, held_after
 
 
@@ -40,8 +40,8 @@ def race(lab, judge, seed, seconds):
                 for word, n in counts.items():
                     totals[word] = totals.get(word, 0) + n
         judge.expect(totals.get("patched", 0) > 0 and totals.get("restored", 0) > 0, "race", "some runs get their turn")
-        # no-backup: it saw the DLL while that was patched, and then looked for the backup that was just put back.
-        judge.expect(totals.keys() <= {*DONE.values(), "none", "busy", "changed", "no-backup"}, "race",
+        # no-backup, not-found: it looked, without the lock yet, while the backup was put back.
+        judge.expect(totals.keys() <= {*DONE.values(), "none", "busy", "changed", "no-backup", "not-found"}, "race",
                      f"the others are told that the file is busy or has changed: {totals}")
         files = contents_of(folder)
         for name in names:
@@ -72,29 +72,34 @@ def moments_before_writing(calls):
 
 
 def replace_before_writing(lab, judge):
-    """At each such moment it is stopped, and meanwhile another build takes the file's place."""
+    """At each such moment it is stopped, and meanwhile another build takes the file's place, or the same one again."""
     held = 0
     with Places(lab) as places:
         for title in REPLACED:
-            arguments = [*SCENARIOS[title].arguments, "--json"]
             for call in moments_before_writing(places.calls(title)):
-                where = f"{title}, replaced after {call}"
-                with places.begin(title) as folder:
-                    (folder / "upgrade").write_bytes(lab.other_build)
-                    before = files_of(folder)
-                    with held_after(lab, folder, arguments, call) as go_on:
-                        os.rename(folder / "upgrade", folder / "a.dll")
-                        ended = go_on()
-                    expected = {name: same(name) for name in before} | {"a.dll": same("upgrade")}
-                    del expected["upgrade"]
-                    after = files_of(folder)
-                    if "undo" in arguments:
-                        after.pop("a.dll.fixnvpe-undo", None)  # of the file that was replaced: known as stale
-                    judge.code(where, ended, "changed")
-                    judge.in_one_of(lab, where, [expected], before, after)
+                for build in ("another build", "the same build"):
+                    replaced(lab, judge, places, title, call, build)
                     held += 1
     print(f"{held} times a file was replaced before the first write")
     judge.expect(held > 0, "all", "files were replaced")
+
+
+def replaced(lab, judge, places, title, call, build):
+    where = f"{title}, replaced by {build} after {call}"
+    arguments = [*SCENARIOS[title].arguments, "--json"]
+    with places.begin(title) as folder:
+        (folder / "upgrade").write_bytes(lab.other_build if build == "another build" else (folder / "a.dll").read_bytes())
+        before = files_of(folder)
+        with held_after(lab, folder, arguments, call) as go_on:
+            os.rename(folder / "upgrade", folder / "a.dll")
+            ended = go_on()
+        after = files_of(folder)
+    expected = untouched(before) | {"a.dll": same("upgrade")}
+    del expected["upgrade"]
+    if "undo" in arguments:
+        after.pop("a.dll.fixnvpe-undo", None)  # of the file that was replaced: known as stale
+    judge.code(where, ended, "changed")
+    judge.in_one_of(lab, where, [expected], before, after)
 
 
 DISK, BIG, SMALL, MIB = 8 << 20, 5 << 20, 3 << 20, 1 << 20

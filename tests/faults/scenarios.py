@@ -77,12 +77,16 @@ def copied(name, contents):
 UNDO = Promise("a.dll", "undo", copied=True)  # an undo file: its edits taken back give the original
 
 
-def taken_back(patched, undo):
-    """An undo file read here by ourselves: the bytes before its edits."""
+def explains(undo, patched, original):
+    """True if the edits of this undo file, read here by ourselves and taken back, give the original."""
+    try:
+        edits = json.loads(undo)["edits"]
+    except ValueError:
+        return False
     dll = bytearray(patched)
-    for edit in json.loads(undo)["edits"]:
+    for edit in edits:
         dll[edit["offset"]:edit["offset"] + edit["width"]] = edit["before"].to_bytes(edit["width"], "little")
-    return bytes(dll)
+    return dll == original
 
 
 def unkept(lab, promises, before, after):
@@ -94,7 +98,7 @@ def unkept(lab, promises, before, after):
             wrong.append(f"{name} is gone")
             continue
         if promise.contents == "undo":
-            holds = taken_back(after["a.dll"].contents, is_.contents) == lab.original
+            holds = "a.dll" in after and explains(is_.contents, after["a.dll"].contents, lab.original)
         else:
             holds = is_.contents == (getattr(lab, promise.contents) if promise.contents else was.contents)
         if not holds:
@@ -171,7 +175,8 @@ class Scenario(NamedTuple):
     prepare: object     # makes what it begins with
     arguments: list
     done: dict          # name -> what stands there once it is done; nothing else does
-    halfway: list = []  # other states that it may be left in by a failure: nothing is lost in them
+    halfway: list = []    # other states that a failure may leave: nothing is lost in them
+    between: list = []    # … and these, if it fails between two steps: at the folder's flush, or at the next lock
 
 
 PATCHED = copied("a.dll", "patched")
@@ -185,11 +190,12 @@ LEFTOVERS = ["a.dll.fixnvpe-tmp", "a.dll.bak.1"]
 SCENARIOS = {
     "patch full": Scenario(plain, ["patch", "a.dll"], KEPT),
     "patch undo": Scenario(plain, ["patch", "--backup", "undo", "a.dll"],
-                           {"a.dll": edited("a.dll", "patched"), "a.dll.fixnvpe-undo": UNDO}, [UNDO_ALONE]),
+                           {"a.dll": edited("a.dll", "patched"), "a.dll.fixnvpe-undo": UNDO}, between=[UNDO_ALONE]),
     "patch none": Scenario(plain, ["patch", "--backup", "none", "a.dll"], {"a.dll": edited("a.dll", "patched")}),
     "patch full, hard-linked": Scenario(hard_linked, ["patch", "a.dll"], KEPT | CACHE),
     "patch undo, hard-linked": Scenario(hard_linked, ["patch", "--backup", "undo", "a.dll"],
-                                        {"a.dll": PATCHED, "a.dll.fixnvpe-undo": UNDO} | CACHE, [UNDO_ALONE | CACHE]),
+                                        {"a.dll": PATCHED, "a.dll.fixnvpe-undo": UNDO} | CACHE,
+                                        between=[UNDO_ALONE | CACHE]),
     "patch none, hard-linked": Scenario(hard_linked, ["patch", "--backup", "none", "a.dll"], {"a.dll": PATCHED} | CACHE),
     "patch over a stale backup": Scenario(stale_backup, ["patch", "a.dll"], KEPT | {"a.dll.bak.1": same("a.dll.bak")},
                                           [{"a.dll": same("a.dll"), "a.dll.bak.1": same("a.dll.bak")}]),
