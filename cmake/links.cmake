@@ -2,7 +2,8 @@
 #
 # - a link leads to no file or folder, or its #anchor to no heading;
 # - a page is there that no other links to;
-# - a test that is named, such as `cli.backup`, is not there.
+# - a test that is named, such as `cli.backup`, is not there;
+# - README.md leaves out a word that the output may have: a status, an action, a code.
 cmake_minimum_required(VERSION 3.25)
 
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH source)
@@ -119,6 +120,25 @@ foreach(page IN LISTS pages)
     fixnvpe_complain("no other page links to it")
   endif()
 endforeach()
+
+file(READ "${source}/README.md" readme)
+file(GLOB_RECURSE headers "${source}/include/fixnvpe/*.hpp")
+set(words 0)
+foreach(header IN LISTS headers)
+  file(STRINGS "${header}" entries REGEX "^ +{[A-Za-z]+::[a-z_]+, \"[-A-Za-z]+\"}")
+  foreach(entry IN LISTS entries)
+    string(REGEX REPLACE ".*\"(.*)\".*" "\\1" word "${entry}")
+    math(EXPR words "${words} + 1")
+    if(NOT readme MATCHES "[`|]${word}[`|\\]")
+      set(page "${header}")
+      fixnvpe_complain("README.md has no `${word}`")
+    endif()
+  endforeach()
+endforeach()
+if(words LESS 50)
+  message(FATAL_ERROR "${words} words found in the headers' tables (names_of): are they written otherwise now?")
+endif()
+
 if(wrong)
   message(FATAL_ERROR "The pages say what is not so:${wrong}")
 endif()
