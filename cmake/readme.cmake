@@ -3,8 +3,8 @@
 #   cmake -DPROGRAM=build/release/fixnvpe -P cmake/readme.cmake
 #   cmake -DPROGRAM=build/release/fixnvpe -DWRITE=ON -P cmake/readme.cmake     writes them anew
 #
-# A sample is a fenced block behind the mark below. Its lines "$ fixnvpe ..." are run, in their order, in a fresh copy of
-# testdata/sample, and what each prints on standard output must stand below it.
+# A sample is a fenced block behind the mark below. Its lines "$ fixnvpe ..." are run in their order, in a fresh copy
+# of testdata/sample, and what each prints on standard output must stand below it.
 cmake_minimum_required(VERSION 3.25)
 
 option(WRITE "Write the samples anew" OFF)
@@ -80,5 +80,5 @@ if(WRITE)
 endif()
 file(WRITE "${work}/README.md" "${made}")
 execute_process(COMMAND git diff --no-index -- "${source}/README.md" "${work}/README.md")
-message(FATAL_ERROR "README.md does not say what the program prints: see above, or ${work}/README.md. Where the program "
-                    "is right, -DWRITE=ON mends README.md.")
+message(FATAL_ERROR "README.md does not say what the program prints: see above, or ${work}/README.md. Where the "
+                    "program is right, -DWRITE=ON mends README.md.")
