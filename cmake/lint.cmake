@@ -44,8 +44,13 @@ else()
   file(GLOB_RECURSE sources RELATIVE "${FIXNVPE_SOURCE}" "${FIXNVPE_SOURCE}/src/*.[ch]pp"
        "${FIXNVPE_SOURCE}/include/*.[ch]pp" "${FIXNVPE_SOURCE}/tests/*.[ch]pp" "${FIXNVPE_SOURCE}/tests/*.c")
   execute_process(COMMAND "${FIXNVPE_CLANG_FORMAT}" --dry-run --Werror ${sources} WORKING_DIRECTORY "${FIXNVPE_SOURCE}"
-                  RESULT_VARIABLE status)
+                  RESULT_VARIABLE status ERROR_VARIABLE said)
   if(NOT status EQUAL 0)
+    string(REGEX MATCHALL "[^\n:]+:[0-9]+:[0-9]+: error" changes "${said}")
+    list(TRANSFORM changes REPLACE ":.*" "")
+    list(REMOVE_DUPLICATES changes)
+    list(JOIN changes " " changes)
+    message(NOTICE "${FIXNVPE_CLANG_FORMAT} -i ${changes}")
     list(APPEND found "files that clang-format would change")
   endif()
 
@@ -62,6 +67,7 @@ else()
             -extra-arg=-Wno-unknown-warning-option ${checks}
     WORKING_DIRECTORY "${FIXNVPE_SOURCE}" RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_QUIET)
   if(NOT status EQUAL 0)
+    string(REGEX REPLACE "[^\n]*clang-tidy-14 [^\n]*\n" "" said "${said}") # how it was called
     message(NOTICE "${said}")
     list(APPEND found "findings of clang-tidy")
   endif()
