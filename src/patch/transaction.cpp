@@ -133,6 +133,10 @@ void Transaction::edit(const std::vector<std::uint8_t>& headers) {
             write_headers(file, dll_.headers, headers);
             file.flush();
             read_back(file, headers, dll_.info.size);
+            // Another program may have given the name to another file meanwhile, which is not patched then.
+            if (os::info_of(dll_.path).identity != dll_.info.identity) {
+                throw changed(dll_.path);
+            }
         }
     }
     if (has_other_names) {
