@@ -26,8 +26,8 @@ void sample(const Session& session) {
 std::string shown(const Session& session, unsigned columns, const std::vector<std::string>& arguments) {
     std::vector<std::string> words = program().with(arguments);
     if (columns != 0) {
-        words.insert(words.begin(), {"/usr/bin/python3", FIXNVPE_SOURCE_DIR "/tests/cli/on_terminal.py",
-                                     std::to_string(columns)});
+        words.insert(words.begin(),
+                     {"/usr/bin/python3", FIXNVPE_SOURCE_DIR "/tests/cli/on_terminal.py", std::to_string(columns)});
     }
     const ProcessResult result = session.run({.words = words});
     INFO(result.err);
@@ -71,7 +71,8 @@ TEST_CASE("terminal: exactly what each command shows at 60, 80 and 200 columns, 
     check_screen(session, "patch", columns, {"patch"});
     check_screen(session, "verify-quiet", columns, {"verify", "--quiet"});
     // What pip leaves after an upgrade: a new build beside the backup of the old one.
-    session.fixture("x64-odd-size.dll", fs::path("环境") / "Lib" / "site-packages" / "torch" / "lib" / "torch_cuda_cu.dll");
+    session.fixture("x64-odd-size.dll",
+                    fs::path("环境") / "Lib" / "site-packages" / "torch" / "lib" / "torch_cuda_cu.dll");
     check_screen(session, "patch-after-upgrade", columns, {"patch"});
     check_screen(session, "clean", columns, {"clean"});
     check_screen(session, "restore", columns, {"restore"});

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "fixnvpe/pe/reader.hpp"
 #include "fixnvpe/base/text.hpp"
 #include "fixnvpe/patch/undo_file.hpp"
+#include "fixnvpe/pe/reader.hpp"
 #include "fuzz.hpp"
 
 namespace fixnvpe::test {
