@@ -65,11 +65,11 @@ std::vector<Note> notes_in(const std::string& text) {
 std::string body_of(const Note& note) {
     std::string body = literal(note.text);
     if (!note.lines.empty()) {
-        body += ".nf\n";
+        body += ".RS 4\n.nf\n";
         for (const std::string& line : note.lines) {
             body += literal(line) + "\n";
         }
-        body += ".fi\n";
+        body += ".fi\n.RE\n";
     }
     return body;
 }
@@ -127,6 +127,7 @@ std::string command_section(const CommandWords& command, const ProgramWords& pro
 
 std::string man_page(const ProgramWords& program) {
     std::string page = ".TH FIXNVPE 1 \"\" \"fixnvpe " FIXNVPE_VERSION "\" \"User Commands\"\n";
+    page += ".nh\n.ad l\n";  // file names are not to be broken
     page += ".SH NAME\nfixnvpe \\- " + literal(program.help.substr(0, program.help.find(':'))) + "\n";
     page += ".SH SYNOPSIS\n" + usage_of("fixnvpe", {});
     for (const CommandWords& command : program.commands) {
