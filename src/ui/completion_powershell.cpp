@@ -33,7 +33,7 @@ std::string powershell_completion(const ProgramWords& program) {
         }
     }
     // Where it returns nothing, PowerShell completes files.
-    return fmt::format(R"(Register-ArgumentCompleter -Native -CommandName fixnvpe, fixnvpe.exe -ScriptBlock {{
+    return fmt::format(R"(Register-ArgumentCompleter -Native -CommandName @('fixnvpe', 'fixnvpe.exe') -ScriptBlock {{
     param($word, $ast, $position)
     $options = @{{
 {}    }}
@@ -59,7 +59,7 @@ std::string powershell_completion(const ProgramWords& program) {
     }}
     if ($values.ContainsKey("$command $before")) {{
         $words = $values["$command $before"]
-    }} elseif ($folders -ccontains "$command $before") {{
+    }} elseif (-not $start -and $folders -ccontains "$command $before") {{
         return [System.Management.Automation.CompletionCompleters]::CompleteFilename($word) |
             Where-Object ResultType -eq ProviderContainer
     }} elseif ($takesValue -ccontains $before) {{

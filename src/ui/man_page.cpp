@@ -41,6 +41,7 @@ struct Note {
     std::string heading;
     std::string text;
     std::vector<std::string> lines;
+    friend bool operator==(const Note&, const Note&) = default;
 };
 
 std::vector<Note> notes_in(const std::string& text) {
@@ -113,10 +114,7 @@ std::string command_section(const CommandWords& command, const ProgramWords& pro
     }
     const std::vector<Note> known = notes_in(program.notes);
     for (const Note& note : notes_in(command.notes)) {
-        const bool is_known = std::any_of(known.begin(), known.end(), [&](const Note& other) {
-            return other.heading == note.heading && other.lines == note.lines;
-        });
-        if (!is_known || note.heading.empty()) {
+        if (std::find(known.begin(), known.end(), note) == known.end()) {
             section += ".PP\n" + (note.heading.empty() ? "" : literal(note.heading) + ":\n") + body_of(note);
         }
     }

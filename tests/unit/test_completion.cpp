@@ -16,8 +16,6 @@
 namespace fixnvpe::test {
 namespace {
 
-using Texts = std::set<std::string>;
-
 /// Words with all that a shell could take for something else.
 ProgramWords example() {
     const OptionWords color{"--color", "", "Colors", Takes::choice, "auto|always|never", {"auto", "always", "never"}};
@@ -34,45 +32,6 @@ ProgramWords example() {
             {{"mend", "Don't break: [it] is C:\\x\\", {dry_run, mode, env, input, jobs}, {target}, ""},
              {"tell", "Tell", {verbose}, {shell}, ""}},
             ""};
-}
-
-/// What is typed behind "fixnvpe ", and all that the last word can become.
-struct Completion {
-    std::string typed;
-    Texts expected;
-};
-
-/// In a folder that holds "a file.dll" and "folder".
-const std::vector<Completion>& completions() {
-    static const std::vector<Completion> completions{
-        {"", {"mend", "tell"}},
-        {"m", {"mend"}},
-        {"--verb", {"--verbose"}},
-        {"--color al", {"always"}},
-        {"--color=n", {"--color=never"}},
-        {"--color never t", {"tell"}},
-        {"--color=never t", {"tell"}},
-        {"-v m", {"mend"}},
-        {"mend -", {"--dry-run", "--env", "--input", "--jobs", "--mode", "-j", "-n"}},
-        {"mend --dr", {"--dry-run"}},
-        {"mend --mo", {"--mode"}},
-        {"mend --mode ", {"gentle", "rough"}},
-        {"mend --mode r", {"rough"}},
-        {"mend --mode=r", {"--mode=rough"}},
-        {"mend -n --jobs 4 --mode g", {"gentle"}},
-        {"mend -j ", {}},
-        {"mend --env f", {"folder"}},
-        {"mend --env a", {}},
-        {"mend --input a", {"a file.dll"}},
-        {"mend ", {"a file.dll", "folder"}},
-        {"mend a", {"a file.dll"}},
-        {"mend folder --mode g", {"gentle"}},
-        {"mend -- --m", {}},
-        {"tell ", {"bash", "zsh"}},
-        {"tell z", {"zsh"}},
-        {"tell --ve", {"--verbose"}},
-    };
-    return completions;
 }
 
 std::string script_for(Shell shell) {
@@ -150,6 +109,47 @@ TEST_CASE("completion: PowerShell's script has a table of options and one of val
 
 #if !defined(_WIN32)
 namespace {
+
+using Texts = std::set<std::string>;
+
+/// What is typed behind "fixnvpe ", and all that the last word can become.
+struct Completion {
+    std::string typed;
+    Texts expected;
+};
+
+/// In a folder that holds "a file.dll" and "folder".
+const std::vector<Completion>& completions() {
+    static const std::vector<Completion> completions{
+        {"", {"mend", "tell"}},
+        {"m", {"mend"}},
+        {"--verb", {"--verbose"}},
+        {"--color al", {"always"}},
+        {"--color=n", {"--color=never"}},
+        {"--color never t", {"tell"}},
+        {"--color=never t", {"tell"}},
+        {"-v m", {"mend"}},
+        {"mend -", {"--dry-run", "--env", "--input", "--jobs", "--mode", "-j", "-n"}},
+        {"mend --dr", {"--dry-run"}},
+        {"mend --mo", {"--mode"}},
+        {"mend --mode ", {"gentle", "rough"}},
+        {"mend --mode r", {"rough"}},
+        {"mend --mode=r", {"--mode=rough"}},
+        {"mend -n --jobs 4 --mode g", {"gentle"}},
+        {"mend -j ", {}},
+        {"mend --env f", {"folder"}},
+        {"mend --env a", {}},
+        {"mend --input a", {"a file.dll"}},
+        {"mend ", {"a file.dll", "folder"}},
+        {"mend a", {"a file.dll"}},
+        {"mend folder --mode g", {"gentle"}},
+        {"mend -- --m", {}},
+        {"tell ", {"bash", "zsh"}},
+        {"tell z", {"zsh"}},
+        {"tell --ve", {"--verbose"}},
+    };
+    return completions;
+}
 
 /// The script as "script" beside what completions() are about.
 class ShellFolder {
