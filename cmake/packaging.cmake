@@ -23,9 +23,14 @@ if(NOT WIN32 AND NOT CMAKE_CROSSCOMPILING AND NOT FIXNVPE_SANITIZE)
     OUTPUT fixnvpe.1.gz
     COMMAND fixnvpe_make_man_page > fixnvpe.1
     COMMAND "${FIXNVPE_GZIP}" -9nf fixnvpe.1
+    DEPENDS fixnvpe_make_man_page
     VERBATIM)
   foreach(shell IN ITEMS bash zsh fish)
-    add_custom_command(OUTPUT completion.${shell} COMMAND fixnvpe completion ${shell} > completion.${shell} VERBATIM)
+    add_custom_command(
+      OUTPUT completion.${shell}
+      COMMAND fixnvpe completion ${shell} > completion.${shell}
+      DEPENDS fixnvpe
+      VERBATIM)
   endforeach()
   add_custom_target(fixnvpe_documents ALL DEPENDS fixnvpe.1.gz completion.bash completion.zsh completion.fish)
 
