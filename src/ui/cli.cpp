@@ -64,11 +64,11 @@ public:
 /// An option with one of an enum's words.
 template <typename Enum>
 CLI::Option& add_choice(CLI::App& app, const std::string& name, Enum& value, const std::string& help) {
-    std::vector<std::string_view> words;
+    std::string text;
     for (const auto& [choice, word] : names_of<Enum>) {
-        words.push_back(word);
+        text += text.empty() ? "" : "|";
+        text += word;
     }
-    const std::string text = fmt::format("{}", fmt::join(words, "|"));
     const auto check = [text](const std::string& word) {
         return from_string<Enum>(word) ? std::string() : fmt::format("\"{}\" is none of {}", word, text);
     };
@@ -257,7 +257,7 @@ std::string hint_for(const CLI::App& app, const std::vector<std::string>& argume
     for (const std::string& argument : arguments) {
         const std::string word = argument.substr(0, argument.find('='));
         if (word.rfind("--", 0) == 0 && std::find(known.begin(), known.end(), word) == known.end()) {
-            if (const std::string hint = suggestion(word, known); !hint.empty()) {
+            if (std::string hint = suggestion(word, known); !hint.empty()) {
                 return hint;
             }
         }

@@ -53,11 +53,11 @@ const OptionWords* choice_operand(const CommandWords& command) {
     return found == command.operands.end() ? nullptr : &*found;
 }
 
-std::string escaped(std::string_view text, std::string_view characters, std::string_view mark) {
+std::string escaped(std::string_view text, std::string_view characters) {
     std::string result;
     for (const char c : text) {
         if (characters.find(c) != std::string_view::npos) {
-            result += mark;
+            result += '\\';
         }
         result += c;
     }

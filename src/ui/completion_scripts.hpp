@@ -29,7 +29,7 @@ namespace fixnvpe {
 /// The operand that is one of a few words; null if the command has none.
 [[nodiscard]] const OptionWords* choice_operand(const CommandWords& command);
 
-/// The text with a mark before each of these characters.
-[[nodiscard]] std::string escaped(std::string_view text, std::string_view characters, std::string_view mark = "\\");
+/// The text with a backslash before each of these characters.
+[[nodiscard]] std::string escaped(std::string_view text, std::string_view characters);
 
 }  // namespace fixnvpe
