@@ -28,6 +28,13 @@ std::string literal(std::string_view text) {
     return result;
 }
 
+/// As the headings of manual pages are.
+std::string upper_case(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+    return text;
+}
+
 std::string bold(std::string_view text) {
     return "\\fB" + literal(text) + "\\fR";
 }
@@ -137,7 +144,7 @@ std::string man_page(const ProgramWords& program) {
         if (note.heading.empty()) {
             page += ".PP\n" + body_of(note);
         } else {
-            sections += ".SH \"" + literal(note.heading) + "\"\n" + body_of(note);
+            sections += ".SH " + upper_case(note.heading) + "\n" + body_of(note);
         }
     }
     page += ".SH OPTIONS\n";

@@ -52,7 +52,7 @@ fixnvpe mend
 \&.x
 .fi
 .RE
-.SH "Exit status"
+.SH EXIT STATUS
 .RS 4
 .nf
 0  done
