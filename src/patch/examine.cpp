@@ -87,7 +87,8 @@ Findings examine(Query query) {
 }
 
 bool same_file(const os::FileInfo& a, const os::FileInfo& b) {
-    return a.type == b.type && a.identity == b.identity && a.size == b.size && a.modified == b.modified;
+    return a.type == b.type && a.identity == b.identity && a.size == b.size && a.modified == b.modified &&
+           a.changed == b.changed;
 }
 
 bool same(const Findings& a, const Findings& b) {
