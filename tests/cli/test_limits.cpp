@@ -8,9 +8,11 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -158,6 +160,33 @@ TEST_CASE("limits: --help, --version and completion to a full disk or a closed p
         CHECK(closed.exit_status == 2);
         CHECK(closed.err == "fixnvpe: standard output: write failed: Broken pipe\n");
     }
+}
+
+TEST_CASE("looks: a verify that runs all the time makes no patch or restore fail", "[posix]") {
+    const Session session;
+    session.writable("a.dll");
+    std::atomic<bool> done = false;
+    std::thread looker([&] {
+        while (!done) {
+            (void)session.fixnvpe({"verify", "-q", "a.dll"});
+        }
+    });
+    for (int i = 0; i < 25; ++i) {
+        CHECK(session.fixnvpe({"patch", "-q", "a.dll"}) == Output{0, "", ""});
+        CHECK(session.fixnvpe({"restore", "-q", "a.dll"}) == Output{0, "", ""});
+    }
+    done = true;
+    looker.join();
+    CHECK(session.names() == "a.dll");
+}
+
+TEST_CASE("hard links: clean removes both names of one stale backup", "[posix]") {
+    const Session session;
+    session.writable("a.dll");
+    session.fixture("x64-odd-size.dll", "a.dll.bak.1");
+    fs::create_hard_link(session / "a.dll.bak.1", session / "a.dll.bak.2");
+    CHECK(session.fixnvpe({"clean", "a.dll"}).exit_status == 0);
+    CHECK(session.names() == "a.dll");
 }
 
 TEST_CASE("no locks: to have made the temporary is the lock, and none leaks", "[posix]") {
@@ -324,7 +353,7 @@ TEST_CASE("marks: an immutable or append-only file or folder is told, with the c
             const Output output = session.fixnvpe({"patch", "--backup", backup, "lib/a.dll"});
             CHECK(output.exit_status == 2);
             CHECK_THAT(output.err, contains(error +
-                                            ": Operation not permitted\n  hint: a mark on it keeps even root "
+                                            ": Operation not permitted\n  hint: a mark keeps even root "
                                             "from this: " +
                                             command + " takes it away\n"));
             CHECK(session.names() == "lib/a.dll");
@@ -342,7 +371,7 @@ TEST_CASE("marks: an immutable or append-only file or folder is told, with the c
         const Output output = session.fixnvpe({"patch", "lib/a.dll"});
         CHECK(output.exit_status == 2);
         CHECK(output.err ==
-              "fixnvpe: lib/a.dll: rename: Operation not permitted\n  hint: a mark on it keeps even root from this: "
+              "fixnvpe: lib/a.dll: rename: Operation not permitted\n  hint: a mark keeps even root from this: "
               "chattr -a lib takes it away\n");
         CHECK(read_file(session / "lib/a.dll") == original());
     }

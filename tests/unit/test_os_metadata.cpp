@@ -50,4 +50,17 @@ TEST_CASE("os/metadata: FileInfo::changed tells of a change whose time was put b
     CHECK_FALSE(same_file(after, before));
 }
 
+TEST_CASE("os/metadata: one name more or less is no change of a file") {
+    const TempFolder folder;
+    const fs::path path = folder.file("a.dll");
+    const os::FileInfo alone = os::info_of(path);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    fs::create_hard_link(path, folder / "b.dll");
+    const os::FileInfo linked = os::info_of(path);
+    CHECK(same_file(linked, alone));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    fs::remove(folder / "b.dll");
+    CHECK(same_file(os::info_of(path), linked));
+}
+
 }  // namespace fixnvpe::test
