@@ -22,8 +22,7 @@ std::vector<CleanOutcome> describe(const Findings& findings, const Decision& dec
             outcomes[i].cause = findings.sidecars[i].error;
         }
         if (outcomes[i].reason.why == Why::in_use) {
-            outcomes[i].error = Error(ErrorCode::busy, "remove: another fixnvpe works on this file", Hint::wait)
-                                    .at(findings.sidecars[i].path);
+            outcomes[i].error = findings.sidecars[i].error;
         }
     }
     return outcomes;

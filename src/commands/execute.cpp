@@ -107,7 +107,7 @@ private:
                 case SidecarState::stale: note(NoteCode::stale_backup, sidecar.path); break;
                 case SidecarState::unusable: note(NoteCode::unusable_backup, sidecar.path, sidecar.error); break;
                 case SidecarState::free: note(NoteCode::temporary_left); break;
-                case SidecarState::locked: note(NoteCode::in_work); break;
+                case SidecarState::locked: note(NoteCode::in_work, {}, sidecar.error); break;
                 default: break;
             }
         }

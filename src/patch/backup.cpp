@@ -81,7 +81,8 @@ std::optional<Sidecar> examine_sidecar(const SidecarPlace& place, const fs::path
         return std::nullopt;
     }
     if (place.kind == SidecarKind::temporary) {
-        sidecar.state = os::is_locked(dll_path) ? SidecarState::locked : SidecarState::free;
+        sidecar.error = os::why_locked(dll_path);
+        sidecar.state = sidecar.error ? SidecarState::locked : SidecarState::free;
         return sidecar;
     }
     try {

@@ -87,7 +87,10 @@ Findings examine(Query query) {
 }
 
 bool same_file(const os::FileInfo& a, const os::FileInfo& b) {
-    return a.type == b.type && a.identity == b.identity && a.size == b.size && a.modified == b.modified;
+    // To a file of several names, one more or less is a change, too: of another environment, or ours.
+    const bool linked = a.hard_links > 1 || b.hard_links > 1;
+    return a.type == b.type && a.identity == b.identity && a.size == b.size && a.modified == b.modified &&
+           (a.changed == b.changed || linked);
 }
 
 bool same(const Findings& a, const Findings& b) {

@@ -64,7 +64,9 @@ std::string words(const Note& note) {
         case NoteCode::moved_aside: return "the backup of another build was moved to " + file;
         case NoteCode::temporary_left: return "a temporary was left by a crash: patch removes it";
         case NoteCode::temporary_removed: return "a temporary that a crash had left was removed";
-        case NoteCode::in_work: return words({Why::in_use});
+        case NoteCode::in_work:
+            return note.error && note.error->hint() == Hint::remove_if_alone ? "another fixnvpe may be at work on it"
+                                                                             : words({Why::in_use});
         case NoteCode::skipped_signed: return "signed: skipped";
         case NoteCode::put_back: return "the file was missing and its backup was put back first";
         case NoteCode::relocations_unknown: return "its relocations can't be counted: " + cause;
@@ -125,7 +127,8 @@ std::optional<Error> error_of(const FileOutcome& outcome, Command command) {
 
 std::string hint_of(const Error& error, const Policy& policy) {
     std::string hint = words_of(error.hint(), error.detail());
-    if (error.hint() == Hint::free_space && policy.command == Command::patch && policy.backup == BackupMode::full) {
+    const bool no_room = error.hint() == Hint::free_space || error.hint() == Hint::size_limit;
+    if (no_room && policy.command == Command::patch && policy.backup == BackupMode::full) {
         hint += ", or try --backup undo";
     }
     return hint;
