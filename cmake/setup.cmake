@@ -8,8 +8,8 @@ cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH FIXNVPE_SOURCE)
 # What Debian 12 calls the things needed.
 set(FIXNVPE_BUILD_PACKAGES libcli11-dev libfmt-dev liblief-dev libmbedtls-dev libspdlog-dev ninja-build
     nlohmann-json3-dev)
-set(FIXNVPE_TEST_PACKAGES btrfs-progs catch2 clang-format-14 clang-tidy-14 dpkg-dev file g++-mingw-w64-x86-64-posix git
-    llvm mount osslsigncode python3 python3-pefile strace wine64)
+set(FIXNVPE_TEST_PACKAGES btrfs-progs catch2 clang-format-14 clang-tidy-14 dpkg-dev file fish g++-mingw-w64-x86-64-posix git
+    groff-base llvm mount osslsigncode python3 python3-pefile strace wine64 zsh)
 find_program(FIXNVPE_GCC g++ NO_CACHE)
 find_program(FIXNVPE_CLANG clang++ NO_CACHE)
 if(FIXNVPE_CLANG AND NOT FIXNVPE_GCC)
