@@ -86,7 +86,7 @@ enum class Hint {
     install_again,       ///< the package
     cut_short,           ///< the file: install it again
     restore_and_check,   ///< the disk
-    patch_or_restore,    ///< puts a missing file back
+    restore_puts_back,   ///< a missing file
     unchanged,           ///< the file is as it was
     ambiguous_headers,   ///< left alone
 };
