@@ -53,14 +53,13 @@ std::string words_of(Hint hint, std::string_view detail) {
         }
         case Hint::move_away: return "move it away, or remove it";
         case Hint::leave_backup: return "it is not used; if the DLL must go back, install its package again";
-        case Hint::clean_removes: return "fixnvpe clean removes it";
         case Hint::use_full_backup: return "use --backup full";
         case Hint::install_again: return "install the file's package again to get the original";
         case Hint::cut_short: return "the file is cut short: install it again";
         case Hint::restore_and_check: return "fixnvpe restore puts the original back; check the disk";
-        case Hint::patch_or_restore: return "fixnvpe patch or fixnvpe restore puts it back";
         case Hint::under_backup_name:
             return "the file is now called " + std::string(detail) + ": fixnvpe restore puts it back";
+        case Hint::restore_puts_back: return "fixnvpe restore puts it back";
         case Hint::unchanged: return "the file is as it was";
         case Hint::ambiguous_headers: return "this file's headers are ambiguous and it is left alone: please report it";
     }

@@ -207,7 +207,7 @@ void Transaction::rename_back(const Sidecar& backup) {
 
 fs::path Transaction::move_aside(const Sidecar& backup) {
     must_be(backup.path, backup.info);
-    fs::path aside = free_numbered_backup(dll_.path);
+    fs::path aside = free_numbered_path(backup.path);
     os::rename_new(backup.path, aside);
     return aside;
 }

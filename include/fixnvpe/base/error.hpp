@@ -86,13 +86,12 @@ enum class Hint {
     remove_if_alone,     ///< a temporary whose lock can't be asked for; detail: the DLL, if that is missing
     move_away,           ///< something else stands under the name of a backup
     leave_backup,        ///< a damaged undo file is not used
-    clean_removes,       ///< a stale backup
     use_full_backup,
     install_again,       ///< the package
     cut_short,           ///< the file: install it again
     restore_and_check,   ///< the disk
-    patch_or_restore,    ///< puts a missing file back
     under_backup_name,   ///< where the file is now, after two failures; detail: that name
+    restore_puts_back,   ///< a missing file
     unchanged,           ///< the file is as it was
     ambiguous_headers,   ///< left alone
 };
