@@ -64,6 +64,11 @@ fs::path Session::dll(const fs::path& name, const PeSpec& spec) const {
     return path;
 }
 
+void Session::sample(const fs::path& lib) const {
+    fs::create_directories((folder_ / lib).parent_path());
+    fs::copy(fs::path(FIXNVPE_TESTDATA_DIR) / "sample" / "torch" / "lib", folder_ / lib, fs::copy_options::recursive);
+}
+
 fs::path Session::text(const fs::path& name, const std::string& content) const {
     return folder_.file(name, content);
 }

@@ -65,6 +65,8 @@ public:
     std::filesystem::path writable(const std::filesystem::path& name) const {
         return fixture("x64-writable.dll", name);
     }
+    /// Makes a torch/lib of self-made files here, in the shape of torch 1.12.1+cu113.
+    void sample(const std::filesystem::path& lib) const;
     std::filesystem::path text(const std::filesystem::path& name, const std::string& content) const;
 
     /// Runs the program here.
