@@ -14,20 +14,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A torch/lib of self-made files in the shape of torch 1.12.1+cu113, in a folder whose name is two columns a letter.
-void sample(const Session& session) {
-    const fs::path packages = session / "环境" / "Lib" / "site-packages";
-    fs::create_directories(packages / "torch");
-    fs::copy(fs::path(FIXNVPE_TESTDATA_DIR) / "sample" / "torch" / "lib", packages / "torch" / "lib",
-             fs::copy_options::recursive);
-}
+/// In a folder whose name is two columns a letter.
+const fs::path LIB = fs::path("环境") / "Lib" / "site-packages" / "torch" / "lib";
 
 /// @param columns the width of the terminal; 0: a pipe instead
 std::string shown(const Session& session, unsigned columns, const std::vector<std::string>& arguments) {
     std::vector<std::string> words = program().with(arguments);
     if (columns != 0) {
-        words.insert(words.begin(), {"/usr/bin/python3", FIXNVPE_SOURCE_DIR "/tests/cli/on_terminal.py",
-                                     std::to_string(columns)});
+        words.insert(words.begin(),
+                     {"/usr/bin/python3", FIXNVPE_SOURCE_DIR "/tests/cli/on_terminal.py", std::to_string(columns)});
     }
     const ProcessResult result = session.run({.words = words});
     INFO(result.err);
@@ -65,13 +60,13 @@ void check_screen(const Session& session, const std::string& name, unsigned colu
 TEST_CASE("terminal: exactly what each command shows at 60, 80 and 200 columns, and in a pipe") {
     const unsigned columns = GENERATE(60U, 80U, 200U, 0U);
     const Session session;
-    sample(session);
+    session.sample(LIB);
     check_screen(session, "verify", columns, {"verify"});
     check_screen(session, "scan", columns, {"scan"});
     check_screen(session, "patch", columns, {"patch"});
     check_screen(session, "verify-quiet", columns, {"verify", "--quiet"});
     // What pip leaves after an upgrade: a new build beside the backup of the old one.
-    session.fixture("x64-odd-size.dll", fs::path("环境") / "Lib" / "site-packages" / "torch" / "lib" / "torch_cuda_cu.dll");
+    session.fixture("x64-odd-size.dll", LIB / "torch_cuda_cu.dll");
     check_screen(session, "patch-after-upgrade", columns, {"patch"});
     check_screen(session, "clean", columns, {"clean"});
     check_screen(session, "restore", columns, {"restore"});

@@ -223,8 +223,7 @@ TEST_CASE("verify: a file patched with --aslr keep is told from one that was nev
 
 TEST_CASE("verify: the sum is of all files, and of one main process beside the workers") {
     const Session session;
-    std::filesystem::copy(std::string(FIXNVPE_TESTDATA_DIR) + "/sample", session / "sample",
-                          std::filesystem::copy_options::recursive);
+    session.sample("sample/torch/lib");
     const Snapshot before = session.snapshot();
     CHECK(
         session.fixnvpe({"verify", "sample"}) ==
