@@ -1,6 +1,5 @@
 // What pip leaves after an upgrade: a new build beside the backup of the old one.
 
-#include <filesystem>
 #include <string>
 
 #include "support/catch.hpp"
@@ -9,19 +8,21 @@
 
 namespace fixnvpe::test {
 TEST_CASE("upgrade: after pip has put another build in place, patch moves the old backup aside and goes on") {
+    const std::string pe = std::string(FIXNVPE_TESTDATA_DIR) + "/pe/";
     const Session session;
     session.writable("a.dll");
     CHECK(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
     session.fixture("x64-odd-size.dll", "a.dll");  // pip leaves a.dll.bak behind
-    CHECK(session.fixnvpe({"restore", "a.dll"}).exit_status == 2);
-    const Output patched = session.fixnvpe({"patch", "."});
-    CHECK(patched.exit_status == 0);
-    CHECK(patched.out.find("the backup of another build was moved to a.dll.bak.1") != std::string::npos);
+    CHECK(session.told({"verify", "."}) == "./a.dll unpatched (stale-backup); saves 4096; exit 1");
+    CHECK(session.told({"restore", "."}) == "./a.dll unpatched !stale-backup (stale-backup); exit 2");
+    CHECK(read_file(session / "a.dll") == read_file(pe + "x64-odd-size.dll"));
+    CHECK(session.told({"patch", "."}) == "./a.dll patched+patched (moved-aside); saves 4096; exit 0");
     CHECK(session.names() == "a.dll a.dll.bak a.dll.bak.1");
-    CHECK(session.fixnvpe({"restore", "."}).exit_status == 0);
-    CHECK(read_file(session / "a.dll") ==
-          read_file(std::filesystem::path(FIXNVPE_TESTDATA_DIR) / "pe" / "x64-odd-size.dll"));
-    CHECK(session.fixnvpe({"clean", "."}).exit_status == 0);
+    CHECK(session.told({"verify", "--require-backup", "."}) == "./a.dll patched; exit 0");
+    CHECK(session.told({"restore", "."}) == "./a.dll unpatched+restored; exit 0");
+    CHECK(read_file(session / "a.dll") == read_file(pe + "x64-odd-size.dll"));
+    CHECK(read_file(session / "a.dll.bak.1") == read_file(pe + "x64-writable.dll"));
+    CHECK(session.told({"clean", "."}) == "./a.dll.bak.1 unpatched+removed (other-build); exit 0");
     CHECK(session.names() == "a.dll");
 }
 

@@ -99,6 +99,29 @@ nlohmann::json Session::json(std::vector<std::string> arguments) const {
     return json;
 }
 
+std::string in_short(const nlohmann::json& document) {
+    std::string text;
+    for (const nlohmann::json& file : document.at("files")) {
+        text += with_slashes(file.at("path")) + " " + file.at("status").get<std::string>();
+        if (file.at("action") != "none") {
+            text += "+" + file.at("action").get<std::string>();
+        }
+        if (file.contains("error")) {
+            text += " !" + file.at("error").at("code").get<std::string>();
+        }
+        std::string codes = file.value("reason_code", "");
+        for (const char* list : {"warnings", "note_codes"}) {
+            for (const std::string code : file.at(list)) {
+                codes += (codes.empty() ? "" : ", ") + code;
+            }
+        }
+        text += codes.empty() ? "; " : " (" + codes + "); ";
+    }
+    const std::uint64_t saved = document.at("summary").at("saved");
+    text += saved == 0 ? "" : "saves " + std::to_string(saved) + "; ";
+    return text + "exit " + std::to_string(document.at("exit_status").get<int>());
+}
+
 Snapshot Session::snapshot() const {
     Snapshot result;
     for (const std::string& name : files()) {

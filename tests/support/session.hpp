@@ -50,6 +50,11 @@ struct Program {
 /// The words of an .exe as they would be elsewhere: its paths with slashes.
 [[nodiscard]] std::string with_slashes(std::string text);
 
+/// What a JSON document says of its files: of each the path, the status, behind "+" what was done, behind "!" an
+/// error's code, in brackets the codes of its reason, warnings and notes; then the bytes saved, if any, and the exit
+/// status. "a.dll patched+patched (moved-aside); saves 4096; exit 0".
+[[nodiscard]] std::string in_short(const nlohmann::json& document);
+
 /// A new folder, and the program run in it.
 class Session {
 public:
@@ -75,6 +80,10 @@ public:
     [[nodiscard]] ProcessResult run(ProcessRequest request) const;
     /// Runs it with --json. What it prints there is checked to be one document and nothing else.
     [[nodiscard]] nlohmann::json json(std::vector<std::string> arguments) const;
+    /// The same in_short().
+    [[nodiscard]] std::string told(const std::vector<std::string>& arguments) const {
+        return in_short(json(arguments));
+    }
 
     /// What is here now.
     [[nodiscard]] Snapshot snapshot() const;
