@@ -19,7 +19,7 @@ Grammar grammar() {
     grammar.commands = {"patch", "verify", "restore", "completion"};
     grammar.takes_files = [](std::string_view command) { return command != "completion"; };
     grammar.takes_value = [](std::string_view name) {
-        return std::set<std::string_view>{"--input", "--env", "--color", "--jobs", "-j"}.contains(name);
+        return std::set<std::string_view>{"--input", "--env", "--color", "--jobs", "-j", "-w"}.contains(name);
     };
     return grammar;
 }
@@ -93,6 +93,7 @@ TEST_CASE("arguments: an option's value is no command and no file") {
         {"patch -nj4 a.dll", "patch -nj4 @a.dll"},
         {"patch -j4 a.dll", "patch -j4 @a.dll"},
         {"patch -jn 4", "patch -jn @4"},  // -j has taken the n
+        {"patch -jw 4", "patch -jw @4"},  // -j has taken the w
         {"patch -n 4", "patch -n @4"},
         {"--color always verify a.dll", "verify --color always @a.dll"},
         {"--color=always verify a.dll", "verify --color=always @a.dll"},

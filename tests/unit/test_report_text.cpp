@@ -60,6 +60,10 @@ TEST_CASE("report/text: what is of no concern is shown with -v alone, and with -
     const Summary summary = verified();
     CHECK(normal(summary) == a + b + d + sum);
     CHECK(quiet(summary) == a + d);
+    Summary named = summary;  // what is no PE file, but was to be one
+    named.files[2].error = Error(ErrorCode::not_pe, "read headers: not a PE file").at("c.dll");
+    CHECK(normal(named) == a + b + "not-pe         c.dll\n" + d + sum);
+    CHECK(quiet(named) == a + "not-pe         c.dll\n" + d);
     CHECK(verbose(summary) ==
           a + b + "not-pe         c.dll\n" + d + "passed-over    e.dll  (a link to a folder: not followed)\n" + sum);
 }
