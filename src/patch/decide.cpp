@@ -262,6 +262,10 @@ Decision decide(const Policy& policy, const DllFacts& dll, const Sidecars& sidec
         decide_missing(decision, policy, sidecars);
         return decision;
     }
+    if (dll.presence == DllFacts::Presence::damaged) {
+        refuse(decision, {Why::dll_damaged});
+        return decision;
+    }
     switch (policy.command) {
         case Command::patch: decide_patch(decision, policy, dll, sidecars); break;
         case Command::restore: decide_restore(decision, policy, dll, sidecars); break;

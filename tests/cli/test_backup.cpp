@@ -16,19 +16,17 @@ namespace fs = std::filesystem;
 // Of x64-writable.dll.
 constexpr std::size_t SECTION_CHARACTERISTICS = 0x224;
 
-const std::string SAVES = "4.0 KiB of commit to save in each process";
-const std::string TO_DO =
-    "to do: fixnvpe patch; each process would commit 4.0 KiB less (36.0 KiB less with 8 DataLoader workers)\n";
-const std::string ONE_PATCHED =
-    "1 file patched: each process commits 4.0 KiB less (36.0 KiB less with 8 DataLoader workers)\n";
-const Output RESTORED{0, "restored       a.dll\n1 file restored\n", ""};
+const std::string RESTORED = "a.dll unpatched+restored; exit 0";
+const std::string PATCHED = "a.dll patched; exit 0";
+const std::string NOTHING_DONE = "a.dll unpatched; exit 0";
 
 std::string testdata(const std::string& name) {
     return read_file(std::string(FIXNVPE_TESTDATA_DIR) + "/pe/" + name);
 }
 
-Output unpatched(const std::string& note) {
-    return {1, "unpatched      a.dll  (" + SAVES + "; " + note + ")\n1 file: 1 unpatched\n" + TO_DO, ""};
+/// What verify tells of it.
+std::string unpatched(const std::string& note) {
+    return "a.dll unpatched (" + note + "); saves 4096; exit 1";
 }
 
 /// a.dll patched with --backup undo, as a power cut may leave it: the section's flag is not yet written.
@@ -48,7 +46,7 @@ TEST_CASE("restore: gives back the very file, and removes the backup") {
         session.age();
         const Snapshot before = session.snapshot();
         REQUIRE(session.fixnvpe({"patch", "--aslr", aslr, "a.dll"}).exit_status == 0);
-        CHECK(session.fixnvpe({"restore", "a.dll"}) == RESTORED);
+        CHECK(session.told({"restore", "a.dll"}) == RESTORED);
         CHECK(session.snapshot() == before);  // the time and the inode, too
     }
 }
@@ -60,7 +58,7 @@ TEST_CASE("restore: takes the edits back from the undo file, and removes it") {
         session.writable("a.dll");
         const FileState before = state_of(session / "a.dll");
         REQUIRE(session.fixnvpe({"patch", "--backup", "undo", "--aslr", aslr, "a.dll"}).exit_status == 0);
-        CHECK(session.fixnvpe({"restore", "a.dll"}) == RESTORED);
+        CHECK(session.told({"restore", "a.dll"}) == RESTORED);
         CHECK(session.names() == "a.dll");
         CHECK(state_of(session / "a.dll").bytes == before.bytes);
         CHECK(state_of(session / "a.dll").identity == before.identity);
@@ -73,11 +71,10 @@ TEST_CASE("restore: a second time there is nothing to restore") {
     session.writable("a.dll");
     session.age();
     const Snapshot before = session.snapshot();
-    const Output nothing{0, "unpatched      a.dll\nnothing to restore: 1 file: 1 unpatched\n", ""};
-    CHECK(session.fixnvpe({"restore", "a.dll"}) == nothing);
+    CHECK(session.told({"restore", "a.dll"}) == NOTHING_DONE);
     REQUIRE(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
-    CHECK(session.fixnvpe({"restore", "a.dll"}) == RESTORED);
-    CHECK(session.fixnvpe({"restore", "a.dll"}) == nothing);
+    CHECK(session.told({"restore", "a.dll"}) == RESTORED);
+    CHECK(session.told({"restore", "a.dll"}) == NOTHING_DONE);
     CHECK(session.snapshot() == before);
 }
 
@@ -88,14 +85,9 @@ TEST_CASE("restore: files that were never patched are left alone") {
     session.fixture("x64-force-integrity.dll", "c.dll");
     session.text("d.dll", "no PE file");
     const Snapshot before = session.snapshot();
-    CHECK(
-        session.fixnvpe({"restore", "."}) ==
-        Output{0,
-               "not-needed     ./a.dll\nno-fatbin      ./b.dll\n"
-               "refused        ./c.dll  (unpatched: FORCE_INTEGRITY is set: Windows would not load it with an invalid "
-               "signature)\n"
-               "nothing to restore: 4 files: 1 not-needed, 1 no-fatbin, 1 refused, 1 not-pe\n",
-               ""});
+    CHECK(session.told({"restore", "-v", "."}) ==
+          "./a.dll not-needed; ./b.dll no-fatbin; ./c.dll refused "
+          "(force-integrity); ./d.dll not-pe; exit 0");
     CHECK(session.snapshot() == before);
 }
 
@@ -106,13 +98,9 @@ TEST_CASE("restore: a patched file without a backup is an error with a hint") {
     REQUIRE(session.fixnvpe({"patch", "--backup", "none", "a.dll"}).exit_status == 0);
     REQUIRE(session.fixnvpe({"patch", "b.dll"}).exit_status == 0);
     const FileState before = state_of(session / "a.dll");
-    CHECK(session.fixnvpe({"restore", "a.dll"}) ==
-          Output{2, "patched        a.dll\nnothing restored: 1 file: 1 patched\n",
-                 "fixnvpe: a.dll: restore: it is patched, but there is no backup\n"
-                 "  hint: install the file's package again to get the original\n"});
-    const Output both = session.fixnvpe({"restore", "."});
-    CHECK(both.exit_status == 2);
-    CHECK(both.out == "patched        ./a.dll\nrestored       ./b.dll\n1 file restored\n");
+    CHECK(session.told({"restore", "a.dll"}) == "a.dll patched !no-backup; exit 2");
+    CHECK(session.fixnvpe({"restore", "a.dll"}).err.find("\n  hint: ") != std::string::npos);
+    CHECK(session.told({"restore", "."}) == "./a.dll patched !no-backup; ./b.dll unpatched+restored; exit 2");
     CHECK(state_of(session / "a.dll") == before);
     CHECK(read_file(session / "b.dll") == testdata("x64-writable.dll"));
 }
@@ -144,18 +132,17 @@ TEST_CASE("restore: --keep-backup leaves the backup, and a second time does noth
         session.writable("a.dll");
         REQUIRE(session.fixnvpe({"patch", "--backup", backup, "a.dll"}).exit_status == 0);
         const std::string names = session.names();
-        CHECK(session.fixnvpe({"restore", "--keep-backup", "a.dll"}) == RESTORED);
+        CHECK(session.told({"restore", "--keep-backup", "a.dll"}) == RESTORED);
         CHECK(session.names() == names);
         CHECK((read_file(session / "a.dll") == testdata("x64-writable.dll")));
         session.age();
         const Snapshot before = session.snapshot();
-        CHECK(session.fixnvpe({"restore", "--keep-backup", "a.dll"}) ==
-              Output{0, "unpatched      a.dll\nnothing to restore: 1 file: 1 unpatched\n", ""});
+        CHECK(session.told({"restore", "--keep-backup", "a.dll"}) == NOTHING_DONE);
         CHECK(session.snapshot() == before);
         // The kept backup serves the next patch.
         CHECK(session.fixnvpe({"patch", "--backup", backup, "a.dll"}).exit_status == 0);
         CHECK(session.names() == names);
-        CHECK(session.fixnvpe({"restore", "a.dll"}) == RESTORED);
+        CHECK(session.told({"restore", "a.dll"}) == RESTORED);
         CHECK(session.names() == "a.dll");
     }
 }
@@ -165,12 +152,8 @@ TEST_CASE("backup: one of another build is not restored") {
     session.writable("a.dll");
     session.fixture("x64-odd-size.dll", "a.dll.bak");
     const Snapshot before = session.snapshot();
-    CHECK(session.fixnvpe({"verify", "a.dll"}) == unpatched("a.dll.bak belongs to another build"));
-    CHECK(session.fixnvpe({"restore", "a.dll"}) ==
-          Output{2,
-                 "unpatched      a.dll  (a.dll.bak belongs to another build)\nnothing restored: 1 file: 1 unpatched\n",
-                 "fixnvpe: a.dll.bak: check the backup: it belongs to another build of this file\n"
-                 "  hint: fixnvpe clean removes it\n"});
+    CHECK(session.told({"verify", "a.dll"}) == unpatched("stale-backup"));
+    CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched !stale-backup (stale-backup); exit 2");
     CHECK(session.snapshot() == before);
 }
 
@@ -188,7 +171,7 @@ TEST_CASE("backup: one of another build of the same size is told by any header f
         const std::string original = testdata("x64-writable.dll");
         write_file(session / "a.dll.bak", original);
         poke(session / "a.dll.bak", offset, static_cast<std::uint8_t>(original[offset] ^ 0x20));
-        CHECK(session.fixnvpe({"verify", "a.dll"}) == unpatched("a.dll.bak belongs to another build"));
+        CHECK(session.told({"verify", "a.dll"}) == unpatched("stale-backup"));
         CHECK(session.fixnvpe({"restore", "a.dll"}).exit_status == 2);
     }
 }
@@ -197,40 +180,22 @@ TEST_CASE("patch: a backup of another build is moved to .bak.1, .bak.2, …, and
     for (const std::string mode : {"full", "undo", "none"}) {
         INFO(mode);
         const Session session;
-        const std::string made = mode == "full"   ? "; backup: a.dll.bak"
-                                 : mode == "undo" ? "; backup: a.dll.fixnvpe-undo"
-                                                  : "";
         session.fixture("x64-odd-size.dll", "a.dll.bak");
         session.fixture("x64-two-fatbins.dll", "a.dll.bak.2");
         for (const std::string number : {"1", "3"}) {
             session.writable("a.dll");
-            const Output output = session.fixnvpe({"patch", "--backup", mode, "a.dll"});
-            CHECK(output ==
-                  Output{0,
-                         "patched        a.dll  (4.0 KiB less commit in each process" + made +
-                             "; the backup of another build was moved to a.dll.bak." + number + ")\n" + ONE_PATCHED,
-                         ""});
+            const nlohmann::json file = session.json({"patch", "--backup", mode, "a.dll"}).at("files").at(0);
+            CHECK(file.at("action") == "patched");
+            CHECK(file.at("note_codes") == nlohmann::json{"moved-aside"});
+            CHECK_THAT(file.at("notes").at(0), contains("a.dll.bak." + number));
+            CHECK(file.at("backup").is_null() == (mode == "none"));
+            CHECK((mode == "none" || file.at("backup").at("kind") == mode));
             CHECK(read_file(session / ("a.dll.bak." + number)) == testdata("x64-odd-size.dll"));
             fs::remove(session / "a.dll.fixnvpe-undo");
             session.fixture("x64-odd-size.dll", "a.dll.bak");
         }
         CHECK(read_file(session / "a.dll.bak.2") == testdata("x64-two-fatbins.dll"));
     }
-}
-
-TEST_CASE("patch: after an upgrade by pip the old backup is moved aside, and restore gives back the new build") {
-    const Session session;
-    session.writable("a.dll");
-    REQUIRE(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
-    session.fixture("x64-two-fatbins.dll", "a.dll");  // pip writes the new build, and leaves a.dll.bak
-    const Output refused = session.fixnvpe({"restore", "a.dll"});
-    CHECK(refused.exit_status == 2);
-    CHECK(read_file(session / "a.dll") == testdata("x64-two-fatbins.dll"));
-    REQUIRE(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
-    CHECK(session.names() == "a.dll a.dll.bak a.dll.bak.1");
-    CHECK(session.fixnvpe({"restore", "a.dll"}) == RESTORED);
-    CHECK(read_file(session / "a.dll") == testdata("x64-two-fatbins.dll"));
-    CHECK(read_file(session / "a.dll.bak.1") == testdata("x64-writable.dll"));
 }
 
 TEST_CASE("backup: what fixNvPe.py left as NAME_bak is restored") {
@@ -243,11 +208,9 @@ TEST_CASE("backup: what fixNvPe.py left as NAME_bak is restored") {
     write_file(session / "a.dll", bytes);
     session.age();
     const FileState backup = state_of(session / "a.dll_bak");
-    CHECK(session.fixnvpe({"verify", "--require-backup", "a.dll"}) ==
-          Output{0, "patched        a.dll\n1 file: 1 patched\n", ""});
-    CHECK(session.fixnvpe({"patch", "a.dll"}) ==
-          Output{0, "patched        a.dll\nnothing to patch: 1 file: 1 patched\n", ""});
-    CHECK(session.fixnvpe({"restore", "a.dll"}) == RESTORED);
+    CHECK(session.told({"verify", "--require-backup", "a.dll"}) == PATCHED);
+    CHECK(session.told({"patch", "a.dll"}) == PATCHED);
+    CHECK(session.told({"restore", "a.dll"}) == RESTORED);
     CHECK(session.names() == "a.dll");
     CHECK(state_of(session / "a.dll") == backup);
 }
@@ -256,15 +219,10 @@ TEST_CASE("backup: a NAME_bak of another build is neither restored nor lost") {
     const Session session;
     session.fixture("x64-odd-size.dll", "a.dll_bak");
     session.writable("a.dll");
-    CHECK(session.fixnvpe({"restore", "a.dll"}) ==
-          Output{2,
-                 "unpatched      a.dll  (a.dll_bak belongs to another build)\nnothing restored: 1 file: 1 unpatched\n",
-                 "fixnvpe: a.dll_bak: check the backup: it belongs to another build of this file\n"
-                 "  hint: fixnvpe clean removes it\n"});
+    CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched !stale-backup (stale-backup); exit 2");
     CHECK(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
     CHECK(session.names() == "a.dll a.dll.bak a.dll_bak");
-    CHECK(session.fixnvpe({"restore", "a.dll"}) ==
-          Output{0, "restored       a.dll  (a.dll_bak belongs to another build)\n1 file restored\n", ""});
+    CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched+restored (stale-backup); exit 0");
     CHECK(read_file(session / "a.dll_bak") == testdata("x64-odd-size.dll"));
 }
 
@@ -272,11 +230,11 @@ TEST_CASE("backup: one that can't be told from another program's is none of ours
     // A DLL without .nv_fatb was never patched; whatever its .bak is, somebody else made it.
     const Session session;
     session.fixture("x64-no-fatbin.dll", "a.dll");
-    const Output nothing{0, "no-fatbin      a.dll\nnothing to restore: 1 file: 1 no-fatbin\n", ""};
+    const std::string nothing = "a.dll no-fatbin; exit 0";
     const auto check = [&] {
         const Snapshot before = session.snapshot();
-        CHECK(session.fixnvpe({"verify", "a.dll"}) == Output{0, "no-fatbin      a.dll\n1 file: 1 no-fatbin\n", ""});
-        CHECK(session.fixnvpe({"restore", "a.dll"}) == nothing);
+        CHECK(session.told({"verify", "a.dll"}) == nothing);
+        CHECK(session.told({"restore", "a.dll"}) == nothing);
         CHECK(session.snapshot() == before);
     };
     session.text("a.dll.bak", "my notes");
@@ -293,37 +251,29 @@ TEST_CASE("backup: what can't be one stands in the way of a new one, and is not 
     session.writable("a.dll");
     session.text("a.dll.bak", "my notes");
     const Snapshot before = session.snapshot();
-    const std::string message = "read headers: not a PE file: no MZ signature";
-    const std::string note = "a.dll.bak can't be used: " + message;
-    CHECK(session.fixnvpe({"verify", "a.dll"}) == unpatched(note));
-    CHECK(session.fixnvpe({"patch", "a.dll"}) ==
-          Output{2, "unpatched      a.dll  (" + SAVES + "; " + note + ")\nnothing patched: 1 file: 1 unpatched\n",
-                 "fixnvpe: a.dll.bak: " + message + "\n  hint: move it away, or remove it\n"});
+    CHECK(session.told({"verify", "a.dll"}) == unpatched("unusable-backup"));
+    CHECK(session.told({"patch", "a.dll"}) == "a.dll unpatched !not-pe (unusable-backup); exit 2");
+    CHECK(session.fixnvpe({"patch", "a.dll"}).err.starts_with("fixnvpe: a.dll.bak: "));
     CHECK(session.snapshot() == before);
     CHECK(session.fixnvpe({"patch", "--backup", "none", "a.dll"}).exit_status == 0);
     CHECK(read_file(session / "a.dll.bak") == "my notes");
 }
 
 TEST_CASE("undo: a half-done edit is recognised, finished by patch and taken back by restore") {
-    const std::string note = "an edit was broken off half way: patch finishes it, restore takes it back";
-    const std::string edit = "               Characteristics at offset 0x224: 0xc0000040 -> 0x40000040\n";
     const Session session;
     half_done(session);
     session.age();
     const Snapshot before = session.snapshot();
-    CHECK(session.fixnvpe({"verify", "a.dll"}) == unpatched(note));
-    CHECK(session.fixnvpe({"patch", "-n", "a.dll"}) ==
-          Output{0,
-                 "would-patch    a.dll  (4.0 KiB less commit in each process; " + note + ")\n" + edit +
-                     "1 file would be patched: each process would commit 4.0 KiB less (36.0 KiB less with 8 DataLoader "
-                     "workers)\n",
-                 ""});
+    CHECK(session.told({"verify", "a.dll"}) == unpatched("half-done"));
+    CHECK(session.told({"patch", "-n", "a.dll"}) == "a.dll unpatched+would-patch (half-done); saves 4096; exit 0");
+    CHECK(session.json({"patch", "-n", "a.dll"}).at("files").at(0).at("edits") ==
+          nlohmann::json::array({{{"field", "Characteristics"},
+                                  {"offset", SECTION_CHARACTERISTICS},
+                                  {"before", 0xC0000040},
+                                  {"after", 0x40000040}}}));
     CHECK(session.snapshot() == before);
 
-    CHECK(session.fixnvpe({"restore", "a.dll"}) ==
-          Output{0,
-                 "restored       a.dll  (an edit that had been broken off half way was taken back)\n1 file restored\n",
-                 ""});
+    CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched+restored (taken-back); exit 0");
     CHECK(session.names() == "a.dll");
     CHECK((read_file(session / "a.dll") == testdata("x64-writable.dll")));
 
@@ -331,14 +281,11 @@ TEST_CASE("undo: a half-done edit is recognised, finished by patch and taken bac
         INFO(backup);
         half_done(session);
         const std::string name = backup == "full" ? "a.dll.bak" : "a.dll.fixnvpe-undo";
-        CHECK(session.fixnvpe({"patch", "--backup", backup, "a.dll"}) ==
-              Output{0,
-                     "patched        a.dll  (4.0 KiB less commit in each process; backup: " + name +
-                         "; an edit that had been broken off half way was finished)\n" + ONE_PATCHED,
-                     ""});
-        CHECK(session.fixnvpe({"verify", "a.dll"}) == Output{0, "patched        a.dll\n1 file: 1 patched\n", ""});
+        CHECK(session.told({"patch", "--backup", backup, "a.dll"}) ==
+              "a.dll patched+patched (finished); saves 4096; exit 0");
+        CHECK(session.told({"verify", "--require-backup", "a.dll"}) == PATCHED);
         CHECK(session.names() == "a.dll " + name);
-        CHECK(session.fixnvpe({"restore", "a.dll"}) == RESTORED);
+        CHECK(session.told({"restore", "a.dll"}) == RESTORED);
         CHECK((read_file(session / "a.dll") == testdata("x64-writable.dll")));
         CHECK(session.names() == "a.dll");
     }
@@ -357,15 +304,12 @@ TEST_CASE("undo: a half-done edit is finished as it was begun, where the present
             poke(session / "a.dll", 0xD9, static_cast<std::uint8_t>(original[0xD9]));
             CHECK(session.fixnvpe({"verify", "a.dll"}).exit_status == 1);
             const std::string name = backup == "full" ? "a.dll.bak" : "a.dll.fixnvpe-undo";
-            CHECK(session.fixnvpe({"patch", "--aslr", aslr, "--backup", backup, "a.dll"}) ==
-                  Output{0,
-                         "patched        a.dll  (backup: " + name +
-                             "; an edit that had been broken off half way was finished)\n1 file patched\n",
-                         ""});
+            CHECK(session.told({"patch", "--aslr", aslr, "--backup", backup, "a.dll"}) ==
+                  "a.dll patched+patched (finished); exit 0");
+            CHECK(session.names() == "a.dll " + name);
             CHECK((read_file(session / "a.dll") == testdata("x64-patched.dll")));
-            CHECK(session.fixnvpe({"verify", "--require-backup", "a.dll"}) ==
-                  Output{0, "patched        a.dll\n1 file: 1 patched\n", ""});
-            CHECK(session.fixnvpe({"restore", "a.dll"}) == RESTORED);
+            CHECK(session.told({"verify", "--require-backup", "a.dll"}) == PATCHED);
+            CHECK(session.told({"restore", "a.dll"}) == "a.dll not-needed+restored; exit 0");
             CHECK(session.names() == "a.dll");
             CHECK((read_file(session / "a.dll") == original));
         }
@@ -438,18 +382,19 @@ TEST_CASE("undo: a damaged or foreign undo file is refused, and nothing is writt
     REQUIRE(session.fixnvpe({"patch", "--backup", "undo", "a.dll"}).exit_status == 0);
     const auto undo = nlohmann::json::parse(read_file(session / "a.dll.fixnvpe-undo"));
     const std::string unused = "it is not used; if the DLL must go back, install its package again";
-    const auto check = [&](const std::string& text, const std::string& said, const std::string& hint) {
-        const std::string message = with_slashes(said);
+    const auto check = [&](const std::string& text, const std::string& message, const std::string& hint) {
         write_file(session / "a.dll.fixnvpe-undo", text);
         session.age();
         const Snapshot before = session.snapshot();
-        const Output output = session.fixnvpe({"restore", "a.dll"});
-        CHECK(output.exit_status == 2);
+        const nlohmann::json output = session.json({"restore", "a.dll"});
+        CHECK(output.at("exit_status") == 2);
+        const nlohmann::json& file = output.at("files").at(0);
         const bool stale = message.starts_with("check the undo file");
-        CHECK(output.out == "patched        a.dll  (a.dll.fixnvpe-undo " +
-                                (stale ? "belongs to another build" : "can't be used: " + message) +
-                                ")\nnothing restored: 1 file: 1 patched\n");
-        CHECK(output.err == "fixnvpe: a.dll.fixnvpe-undo: " + message + "\n" + (stale ? "" : "  hint: " + hint + "\n"));
+        CHECK(file.at("status") == "patched");
+        CHECK(file.at("note_codes") == nlohmann::json{stale ? "stale-backup" : "unusable-backup"});
+        CHECK(file.at("error").at("code") == (stale ? "stale-backup" : "bad-undo"));
+        CHECK(file.at("error").at("message") == message);
+        CHECK(file.at("error").value("hint", "") == (stale ? "" : hint));
         CHECK(session.snapshot() == before);
     };
     for (const Damage& d : damages) {
@@ -485,16 +430,11 @@ TEST_CASE("undo: where it can't be used, patch refuses a file that it may still 
     session.text("a.dll.fixnvpe-undo", "hello");
     session.age();
     const Snapshot before = session.snapshot();
-    const std::string message = "read the undo file: it is damaged, or no undo file";
     for (const std::string backup : {"full", "undo"}) {
         INFO(backup);
-        const Output expected{2,
-                              "unpatched      a.dll  (" + SAVES + "; a.dll.fixnvpe-undo can't be used: " + message +
-                                  ")\nnothing patched: 1 file: 1 unpatched\n",
-                              "fixnvpe: a.dll.fixnvpe-undo: " + message +
-                                  "\n  hint: it is not used; if the DLL must go back, install its package again\n"};
-        CHECK(session.fixnvpe({"patch", "--backup", backup, "a.dll"}) == expected);
-        CHECK(session.fixnvpe({"patch", "-n", "--backup", backup, "a.dll"}) == expected);  // a dry run says the same
+        const std::string expected = "a.dll unpatched !bad-undo (unusable-backup); exit 2";
+        CHECK(session.told({"patch", "--backup", backup, "a.dll"}) == expected);
+        CHECK(session.told({"patch", "-n", "--backup", backup, "a.dll"}) == expected);  // a dry run says the same
         CHECK(session.snapshot() == before);
     }
 }
@@ -506,28 +446,20 @@ TEST_CASE("leftover: a temporary that a crash left is reported by verify, and re
     leave();
     session.age();
     const Snapshot before = session.snapshot();
-    CHECK(session.fixnvpe({"verify", "a.dll"}) == unpatched("a temporary was left by a crash: patch removes it"));
+    CHECK(session.told({"verify", "a.dll"}) == unpatched("temporary-left"));
     CHECK(session.fixnvpe({"patch", "-n", "a.dll"}).exit_status == 0);
     CHECK(session.snapshot() == before);
 
     CHECK(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
     CHECK(session.names() == "a.dll a.dll.bak");
     leave();
-    CHECK(session.fixnvpe({"patch", "a.dll"}) ==
-          Output{0,
-                 "patched        a.dll  (a temporary that a crash had left was removed)\n"
-                 "nothing to patch: 1 file: 1 patched\n",
-                 ""});
+    CHECK(session.told({"patch", "a.dll"}) == "a.dll patched (temporary-removed); exit 0");
     CHECK(session.names() == "a.dll a.dll.bak");
     leave();
     CHECK(session.fixnvpe({"restore", "a.dll"}).exit_status == 0);
     CHECK(session.names() == "a.dll");
     leave();
-    CHECK(session.fixnvpe({"restore", "a.dll"}) ==
-          Output{0,
-                 "unpatched      a.dll  (a temporary that a crash had left was removed)\n"
-                 "nothing to restore: 1 file: 1 unpatched\n",
-                 ""});
+    CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched (temporary-removed); exit 0");
     CHECK(session.names() == "a.dll");
 }
 
@@ -535,10 +467,7 @@ TEST_CASE("leftover: what restore has done is not said to be still to do") {
     const Session session;
     half_done(session);
     session.text("a.dll.fixnvpe-tmp", "half a copy");
-    const Output output = session.fixnvpe({"restore", "a.dll"});
-    CHECK(output.exit_status == 0);
-    CHECK(output.out.find("patch finishes it") == std::string::npos);
-    CHECK(output.out.find("patch removes it") == std::string::npos);
+    CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched+restored (taken-back); exit 0");
     CHECK(session.names() == "a.dll");
 }
 
@@ -547,27 +476,15 @@ TEST_CASE("missing: a file that a crash left under its backup's name is put back
     session.writable("a.dll.bak");
     session.age();
     const Snapshot before = session.snapshot();
-    const std::string message =
-        "fixnvpe: a.dll: look up: the file is missing, but its backup is there\n"
-        "  hint: fixnvpe patch or fixnvpe restore puts it back\n";
-    CHECK(session.fixnvpe({"verify", "a.dll"}) == Output{2, "error          a.dll\n1 file: 1 error\n", message});
-    CHECK(session.fixnvpe({"patch", "-n", "a.dll"}) ==
-          Output{0, "would-restore  a.dll\n1 file would be restored\n", ""});
+    CHECK(session.told({"verify", "a.dll"}) == "a.dll error !missing; exit 2");
+    CHECK(session.told({"patch", "-n", "a.dll"}) == "a.dll error+would-restore; exit 0");
     CHECK(session.snapshot() == before);
 
-    CHECK(session.fixnvpe({"patch", "a.dll"}) ==
-          Output{
-              0,
-              "patched        a.dll  (4.0 KiB less commit in each process; backup: a.dll.bak; the file was missing and "
-              "its backup was put back first)\n" +
-                  ONE_PATCHED,
-              ""});
+    CHECK(session.told({"patch", "a.dll"}) == "a.dll patched+patched (put-back); saves 4096; exit 0");
     CHECK(session.names() == "a.dll a.dll.bak");
 
     fs::remove(session / "a.dll");
-    CHECK(session.fixnvpe({"restore", "a.dll"}) ==
-          Output{0, "restored       a.dll  (the file was missing and its backup was put back first)\n1 file restored\n",
-                 ""});
+    CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched+restored (put-back); exit 0");
     CHECK(session.names() == "a.dll");
     CHECK((read_file(session / "a.dll") == testdata("x64-writable.dll")));
 }
@@ -577,11 +494,7 @@ TEST_CASE("missing: in a folder it is put back if a temporary shows that it was 
     session.writable("lib/a.dll.bak");
     session.fixture("x64-no-fatbin.dll", "lib/b.dll");
     session.text("lib/a.dll.fixnvpe-tmp", "half a copy");
-    CHECK(session.fixnvpe({"restore", "lib"}) ==
-          Output{0,
-                 "restored       lib/a.dll  (the file was missing and its backup was put back first)\n"
-                 "no-fatbin      lib/b.dll\n1 file restored\n",
-                 ""});
+    CHECK(session.told({"restore", "lib"}) == "lib/a.dll unpatched+restored (put-back); lib/b.dll no-fatbin; exit 0");
     CHECK(session.names() == "lib/a.dll lib/b.dll");
 }
 

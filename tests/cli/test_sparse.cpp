@@ -202,6 +202,24 @@ TEST_CASE("sparse: patch makes no bytes of the holes of a DLL, and copies it in 
             ""});
 }
 
+TEST_CASE("sparse: what is kept of a DLL does not grow with its headers: 300 of 900 KiB each", "[posix]") {
+    constexpr std::size_t files = 300;
+    const Session session;
+    PeSpec spec = cuda_dll(IMAGE_FILE_MACHINE_AMD64, SECTION_WRITABLE);
+    spec.e_lfanew = 800 * KIB;
+    constexpr std::size_t section_header = 40;
+    spec.sections.resize(100 * KIB / section_header, TestSection{".empty"});
+    const fs::path dll = session.dll("lib/0.dll", spec);
+    for (std::size_t i = 1; i < files; ++i) {
+        fs::create_hard_link(dll, session / ("lib/" + std::to_string(i) + ".dll"));
+    }
+    REQUIRE(session.json({"verify", "lib"})["summary"]["unpatched"] == files);
+    check_memory(session, {"verify", "lib"});
+    check_memory(session, {"verify", "--json", "lib"});
+    check_memory(session, {"scan", "lib"});
+    check_memory(session, {"patch", "-n", "lib"});
+}
+
 TEST_CASE("sparse: a copy of real bytes takes no more memory than a small one, and is the same", "[posix]") {
     const Session session;
     PeSpec spec = cuda_dll(IMAGE_FILE_MACHINE_AMD64, SECTION_WRITABLE);

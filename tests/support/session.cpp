@@ -65,6 +65,11 @@ fs::path Session::dll(const fs::path& name, const PeSpec& spec) const {
     return path;
 }
 
+void Session::sample(const fs::path& lib) const {
+    fs::create_directories((folder_ / lib).parent_path());
+    fs::copy(fs::path(FIXNVPE_TESTDATA_DIR) / "sample" / "torch" / "lib", folder_ / lib, fs::copy_options::recursive);
+}
+
 fs::path Session::text(const fs::path& name, const std::string& content) const {
     return folder_.file(name, content);
 }
@@ -93,6 +98,29 @@ nlohmann::json Session::json(std::vector<std::string> arguments) const {
         throw std::runtime_error("JSON has another exit_status than the program: " + result.out);
     }
     return json;
+}
+
+std::string in_short(const nlohmann::json& document) {
+    std::string text;
+    for (const nlohmann::json& file : document.at("files")) {
+        text += with_slashes(file.at("path")) + " " + file.at("status").get<std::string>();
+        if (file.at("action") != "none") {
+            text += "+" + file.at("action").get<std::string>();
+        }
+        if (file.contains("error")) {
+            text += " !" + file.at("error").at("code").get<std::string>();
+        }
+        std::string codes = file.value("reason_code", "");
+        for (const char* list : {"warnings", "note_codes"}) {
+            for (const std::string code : file.at(list)) {
+                codes += (codes.empty() ? "" : ", ") + code;
+            }
+        }
+        text += codes.empty() ? "; " : " (" + codes + "); ";
+    }
+    const std::uint64_t saved = document.at("summary").at("saved");
+    text += saved == 0 ? "" : "saves " + std::to_string(saved) + "; ";
+    return text + "exit " + std::to_string(document.at("exit_status").get<int>());
 }
 
 Snapshot Session::snapshot() const {

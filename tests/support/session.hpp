@@ -51,6 +51,11 @@ struct Program {
 /// The words of an .exe as they would be elsewhere: its paths with slashes.
 [[nodiscard]] std::string with_slashes(std::string text);
 
+/// What a JSON document says of its files: of each the path, the status, behind "+" what was done, behind "!" an
+/// error's code, in brackets the codes of its reason, warnings and notes; then the bytes saved, if any, and the exit
+/// status. "a.dll patched+patched (moved-aside); saves 4096; exit 0".
+[[nodiscard]] std::string in_short(const nlohmann::json& document);
+
 /// A new folder, and the program run in it.
 class Session {
 public:
@@ -66,6 +71,8 @@ public:
     std::filesystem::path writable(const std::filesystem::path& name) const {
         return fixture("x64-writable.dll", name);
     }
+    /// Makes a torch/lib of self-made files here, in the shape of torch 1.12.1+cu113.
+    void sample(const std::filesystem::path& lib) const;
     std::filesystem::path text(const std::filesystem::path& name, const std::string& content) const;
 
     /// Runs the program here.
@@ -74,6 +81,10 @@ public:
     [[nodiscard]] ProcessResult run(ProcessRequest request) const;
     /// Runs it with --json. What it prints there is checked to be one document and nothing else.
     [[nodiscard]] nlohmann::json json(std::vector<std::string> arguments) const;
+    /// The same in_short().
+    [[nodiscard]] std::string told(const std::vector<std::string>& arguments) const {
+        return in_short(json(arguments));
+    }
 
     /// What is here now.
     [[nodiscard]] Snapshot snapshot() const;

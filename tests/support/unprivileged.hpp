@@ -38,6 +38,12 @@ public:
         return {result.exit_status, result.out, result.err};
     }
 
+    /// What it says of each file, in_short().
+    [[nodiscard]] std::string told(std::vector<std::string> arguments) const {
+        arguments.emplace_back("--json");
+        return in_short(nlohmann::json::parse(fixnvpe(arguments).out));
+    }
+
     /// Gives a file or folder to that user.
     static void own(const std::filesystem::path& path) {
         if (::geteuid() == 0 && ::chown(path.c_str(), USER, USER) != 0) {

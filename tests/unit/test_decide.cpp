@@ -219,9 +219,9 @@ TEST_CASE("decide: patch, for every backup mode and every state of the sidecars"
         {"none", "", "", "", "patch edit"},
     };
     const std::size_t count = for_all(Command::patch, [&](const Case& c) {
-        if (!c.dll.plan_is_empty) {
+        if (!c.dll.plan_is_empty || c.undo == State::half_done) {
             check_rows(c, rows);
-        } else if (c.undo != State::half_done) {
+        } else {
             INFO(described(c));
             CHECK(described(c.decision(), c.sidecars()) == "nothing");
         }
@@ -413,6 +413,12 @@ TEST_CASE("decide: clean beside a DLL that is missing or damaged") {
         {Presence::damaged, {undo}, false, {{Fate::keep, {Why::dll_damaged}}}},
         {Presence::damaged, {undo}, true, {{Fate::remove, {Why::dll_damaged}}}},
         {Presence::damaged, {full, temporary}, false, {{Fate::keep, {Why::dll_damaged}}, {Fate::remove, {Why::left_by_crash}}}},
+        {Presence::there, {{Kind::numbered, State::original, true}}, false, {{Fate::keep, {Why::usable}}}},
+        {Presence::there, {{Kind::numbered, State::copy, true}}, true, {{Fate::remove, {Why::usable}}}},
+        {Presence::there, {{Kind::numbered, State::stale, true}}, false, {{Fate::remove, {Why::other_build}}}},
+        {Presence::there, {{Kind::numbered, State::unusable, false}}, true, {{Fate::keep, {Why::not_ours}}}},
+        {Presence::missing, {foreign, temporary}, true, {{Fate::keep, {Why::not_ours}}, {Fate::keep, {Why::dll_left_by_crash}}}},
+        {Presence::missing, {undo, temporary}, false, {{Fate::remove, {Why::dll_gone}}, {Fate::remove, {Why::left_by_crash}}}},
         {Presence::there, {temporary}, false, {{Fate::remove, {Why::left_by_crash}}}},
         {Presence::there, {locked}, true, {{Fate::keep, {Why::in_use}}}},
     };
@@ -471,6 +477,21 @@ TEST_CASE("decide: a DLL that is missing is put back by restore, and by patch wh
         sidecars[0].ours = false;  // somebody's notes.txt.bak
         CHECK(decide(policy, dll, sidecars).act == Act::refuse);
         CHECK(decide(policy, dll, sidecars).reason.why == Why::missing_for_good);
+    }
+}
+
+TEST_CASE("decide: one that was missing, and is there by now but can't be read, is refused by all but clean") {
+    DllFacts dll;
+    dll.presence = Presence::damaged;
+    for (const Command command : {Command::patch, Command::verify, Command::restore, Command::scan}) {
+        for (const Sidecars& sidecars : {Sidecars{}, Sidecars{{Kind::full, State::alone, true}}}) {
+            Policy policy;
+            policy.command = command;
+            const Decision decision = decide(policy, dll, sidecars);
+            INFO(to_string(command));
+            CHECK(decision.status == Status::error);
+            CHECK(described(decision, sidecars) == "refuse dll-damaged");
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "fixnvpe/pe/checksum.hpp"
 #include "fixnvpe/pe/commit_charge.hpp"
 #include "fixnvpe/pe/reader.hpp"
 #include "support/catch.hpp"
@@ -226,6 +227,61 @@ TEST_CASE("plan: no byte outside the planned fields changes, and none of .nvFatB
                     CHECK(after.sections[i] == image.sections[i]);
                 }
             }
+        }
+    }
+}
+
+TEST_CASE(
+    "plan: over an earlier patch, what was done stays, what is asked now is judged by the original, and so is "
+    "CheckSum") {
+    // Each of these policies clears what the one before it clears, and more.
+    const std::vector<AslrPolicy> by_strength{KEEP, AUTO, CLEAR};
+    for (const Headers& headers : readable_files()) {
+        const std::vector<std::uint8_t> original = headers.window();
+        const PeImage image = read_pe(original, headers.file_size);
+        for (std::size_t first = 0; first < by_strength.size(); ++first) {
+            const std::vector<Edit> edits = make_plan(image, headers.file_size, by_strength[first]).edits;
+            std::vector<std::uint8_t> begun = original;
+            apply_edits(edits, begun);
+            const PeImage begun_image = read_pe(begun, headers.file_size);
+            // The earlier patch, whole and broken off behind or before any of its edits.
+            std::vector<std::vector<std::uint8_t>> states{begun};
+            for (const Edit& edit : edits) {
+                states.push_back(original);
+                apply_edits({edit}, states.back());
+                states.push_back(begun);
+                revert_edits({edit}, states.back());
+            }
+            for (std::size_t second = 0; second < by_strength.size(); ++second) {
+                INFO(headers.name << ", " << describe(by_strength[first]) << ", then "
+                                  << describe(by_strength[second]));
+                std::vector<std::uint8_t> expected = original;
+                const AslrPolicy stronger = by_strength[std::max(first, second)];
+                apply_edits(make_plan(image, headers.file_size, stronger).edits, expected);
+                for (const std::vector<std::uint8_t>& state : states) {
+                    const PeImage present = read_pe(state, headers.file_size);
+                    const Plan plan =
+                        make_plan_over(image, begun_image, present, headers.file_size, by_strength[second]);
+                    std::vector<std::uint8_t> result = state;
+                    apply_edits(plan.edits, result);
+                    CHECK((result == expected));
+                    revert_edits(plan.edits, result);
+                    CHECK((result == state));
+                    CHECK(plan.edits.empty() == (state == expected));
+                    CHECK(plan.check_sum == check_sum_state(image.check_sum, headers.file_size));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("plan: over a file that was not patched it is the plan of the file itself") {
+    for (const Headers& headers : readable_files()) {
+        const PeImage image = read_pe(headers.window(), headers.file_size);
+        for (const AslrPolicy policy : POLICIES) {
+            INFO(headers.name << ", policy " << describe(policy));
+            CHECK(make_plan_over(image, image, image, headers.file_size, policy).edits ==
+                  make_plan(image, headers.file_size, policy).edits);
         }
     }
 }

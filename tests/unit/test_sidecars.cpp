@@ -1,6 +1,7 @@
 #include <array>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "fixnvpe/patch/sidecars.hpp"
 #include "support/catch.hpp"
@@ -42,6 +43,29 @@ TEST_CASE("sidecars: the case of the suffix is ignored, that of the name kept") 
     INFO(name);
     REQUIRE(dll_of(name).has_value());
     CHECK(*dll_of(name) == path("Ab.Dll"));
+}
+
+TEST_CASE("sidecars: the temporary of an undo file is its DLL's temporary") {
+    const auto read = sidecar_name(temporary_path(undo_path("lib/x.dll")));
+    REQUIRE(read.has_value());
+    CHECK(read->dll == path("lib/x.dll"));
+    CHECK(read->kind == SidecarKind::temporary);
+    CHECK(sidecar_name("X.dll.FIXNVPE-UNDO.fixnvpe-TMP")->dll == path("X.dll"));
+    // Of a DLL that happens to have such a name, only the outer suffix is ours.
+    CHECK(sidecar_name("x.dll.fixnvpe-tmp.fixnvpe-undo")->dll == path("x.dll.fixnvpe-tmp"));
+    CHECK(sidecar_name("x.dll.bak.fixnvpe-tmp")->dll == path("x.dll.bak"));
+    CHECK_FALSE(is_sidecar(".fixnvpe-undo/.fixnvpe-tmp"));
+}
+
+TEST_CASE("sidecars: restore takes NAME.bak first, then the undo file, then NAME_bak") {
+    const auto places = sidecars_of("lib/x.dll");
+    std::vector<path> paths;
+    for (const SidecarPlace& place : places) {
+        CHECK(sidecar_name(place.path)->kind == place.kind);
+        paths.push_back(place.path);
+    }
+    CHECK(paths ==
+          std::vector<path>{"lib/x.dll.bak", "lib/x.dll.fixnvpe-undo", "lib/x.dll_bak", "lib/x.dll.fixnvpe-tmp"});
 }
 
 TEST_CASE("sidecars: other names are not ours") {

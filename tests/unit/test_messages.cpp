@@ -1,0 +1,102 @@
+// What belongs on standard error beside the report.
+
+#include "fixnvpe/ui/messages.hpp"
+
+#include <string>
+#include <vector>
+
+#include "support/catch.hpp"
+#include "support/summary.hpp"
+
+namespace fixnvpe::test {
+namespace {
+
+/// "LEVEL: the first line" of each.
+std::vector<std::string> said(const Summary& summary, bool quiet = false) {
+    ReportStyle style;
+    style.quiet = quiet;
+    style.policy.command = summary.command;
+    std::vector<std::string> lines;
+    for (const Message& message : messages_of(summary, style)) {
+        const char* const level = message.level == Message::Level::info      ? "info: "
+                                  : message.level == Message::Level::warning ? "warning: "
+                                                                             : "error: ";
+        lines.push_back(level + message.text.substr(0, message.text.find('\n')));
+    }
+    return lines;
+}
+
+FileOutcome warned(const char* path, std::vector<Warning> warnings) {
+    FileOutcome file = cuda_outcome(path, Status::unpatched, 4096);
+    file.warnings = std::move(warnings);
+    return file;
+}
+
+using Lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("messages: where nothing is the matter, nothing is said") {
+    Summary summary;
+    summary.files = {cuda_outcome("a.dll", Status::patched, 4096)};
+    add_up(summary, false);
+    CHECK(said(summary).empty());
+    CHECK(said({}).empty());
+}
+
+TEST_CASE("messages: a warning that holds for several files is said once, with their number, and not with --quiet") {
+    Summary summary;
+    summary.files = {warned("a.dll", {Warning::is_signed, Warning::guard_cf_lost}),
+                     warned("b.dll", {Warning::is_signed})};
+    CHECK(said(summary) == Lines{"warning: warning: 2 files are signed, and patching makes their signatures invalid",
+                                 "warning: warning: 1 file loses Control Flow Guard together with ASLR"});
+    CHECK(said(summary, true).empty());
+    for (const auto& [warning, name] : names_of<Warning>) {
+        INFO(name);
+        summary.files = {warned("a.dll", {warning})};
+        CHECK(said(summary).size() == 1);
+    }
+}
+
+TEST_CASE("messages: every error is said, with --quiet, too: of files, of clean's files, of targets") {
+    Summary summary;
+    summary.command = Command::patch;
+    FileOutcome refused = cuda_outcome("a.dll", Status::refused, 4096);
+    refused.undone = refused.reason = {Why::force_integrity};
+    FileOutcome broken = other_outcome("b.dll", Status::error);
+    broken.error = Error(ErrorCode::io, "read: failed").at("b.dll");
+    CleanOutcome locked = clean_outcome("c.dll.bak", SidecarKind::full, Action::none, Why::usable);
+    locked.error = Error(ErrorCode::busy, "remove: busy").at("c.dll.bak");
+    summary.files = {refused, broken};
+    summary.cleaned = {locked};
+    summary.problems = {Error(ErrorCode::no_match, "not found").at("d")};
+    add_up(summary, false);
+    const Lines errors{
+        "error: a.dll: refused: FORCE_INTEGRITY is set: Windows would not load it with an invalid signature",
+        "error: b.dll: read: failed", "error: c.dll.bak: remove: busy", "error: d: not found"};
+    CHECK(said(summary) == errors);
+    CHECK(said(summary, true) == errors);
+}
+
+TEST_CASE("messages: an orphan is warned of with what puts it back, and an environment is named") {
+    Summary summary;
+    summary.orphans = {"lib/a.dll.bak"};
+    summary.environment.emplace();
+    summary.environment->prefix = "venv";
+    summary.environment->chosen_by = "--env";
+    CHECK(said(summary) == Lines{"info: environment: venv (--env), torch is not installed",
+                                 "warning: warning: lib/a.dll.bak: its DLL is gone"});
+    CHECK(messages_of(summary, {})[1].text.ends_with(
+        "\n  hint: fixnvpe restore lib/a.dll puts it back, fixnvpe clean --all removes the backup"));
+    CHECK(said(summary, true).empty());
+}
+
+TEST_CASE("messages: after Ctrl-C it is said how much was not begun") {
+    Summary summary;
+    summary.files = {cuda_outcome("a.dll", Status::patched, 4096)};
+    summary.not_begun = 3;
+    add_up(summary, true);
+    CHECK(said(summary, true) == Lines{"error: interrupted: 3 files not begun, and what was done stays done"});
+}
+
+}  // namespace fixnvpe::test
