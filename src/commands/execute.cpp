@@ -111,9 +111,13 @@ private:
 
     /// What is the matter with a file's surroundings.
     void note_findings() {
+        if (findings_.presence != DllFacts::Presence::there) {
+            return;  // the decision says it all
+        }
         for (const Sidecar& sidecar : findings_.sidecars) {
             switch (sidecar.state) {
                 case SidecarState::half_done: note(NoteCode::half_done); break;
+                case SidecarState::patched_itself: note(NoteCode::patched_backup, sidecar.path); break;
                 case SidecarState::stale: note(NoteCode::stale_backup, sidecar.path); break;
                 case SidecarState::unusable: note(NoteCode::unusable_backup, sidecar.path, sidecar.error); break;
                 case SidecarState::free: note(NoteCode::temporary_left); break;

@@ -63,9 +63,10 @@ std::string words(const Note& note) {
             return "an edit was broken off half way: patch finishes it, restore takes it back";
         case NoteCode::finished: return "an edit that had been broken off half way was finished";
         case NoteCode::taken_back: return "an edit that had been broken off half way was taken back";
+        case NoteCode::patched_backup: return file + " is patched itself, no original";
         case NoteCode::stale_backup: return file + " belongs to another build";
         case NoteCode::unusable_backup: return fmt::format("{} can't be used: {}", file, cause);
-        case NoteCode::moved_aside: return "the backup of another build was moved to " + file;
+        case NoteCode::moved_aside: return "an older backup was moved to " + file;
         case NoteCode::temporary_left: return "a temporary was left by a crash: patch removes it";
         case NoteCode::temporary_removed: return "a temporary that a crash had left was removed";
         case NoteCode::in_work:

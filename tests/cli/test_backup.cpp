@@ -153,7 +153,7 @@ TEST_CASE("backup: one of another build is not restored") {
     session.fixture("x64-odd-size.dll", "a.dll.bak");
     const Snapshot before = session.snapshot();
     CHECK(session.told({"verify", "a.dll"}) == unpatched("stale-backup"));
-    CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched !stale-backup (stale-backup); exit 2");
+    CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched (stale-backup); exit 0");
     CHECK(session.snapshot() == before);
 }
 
@@ -172,7 +172,7 @@ TEST_CASE("backup: one of another build of the same size is told by any header f
         write_file(session / "a.dll.bak", original);
         poke(session / "a.dll.bak", offset, static_cast<std::uint8_t>(original[offset] ^ 0x20));
         CHECK(session.told({"verify", "a.dll"}) == unpatched("stale-backup"));
-        CHECK(session.fixnvpe({"restore", "a.dll"}).exit_status == 2);
+        CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched (stale-backup); exit 0");
     }
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("backup: a NAME_bak of another build is neither restored nor lost") {
     const Session session;
     session.fixture("x64-odd-size.dll", "a.dll_bak");
     session.writable("a.dll");
-    CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched !stale-backup (stale-backup); exit 2");
+    CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched (stale-backup); exit 0");
     CHECK(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
     CHECK(session.names() == "a.dll a.dll.bak a.dll_bak");
     CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched+restored (stale-backup); exit 0");
@@ -327,7 +327,6 @@ TEST_CASE("undo: a damaged or foreign undo file is refused, and nothing is writt
     const std::vector<Damage> damages{
         {"a newer schema", [](auto& j) { j["schema"] = 2; }, other_program},
         {"another tool", [](auto& j) { j["tool"] = "patchelf"; }, other_program},
-        {"another file's", [](auto& j) { j["file"] = "b.dll"; }, another_build},
         {"another size", [](auto& j) { j["size"] = 4609; }, another_build},
         {"another build's headers", [](auto& j) { j["fingerprint"] = 1; }, another_build},
         {"a size that is no number", [](auto& j) { j["size"] = "4608"; }, "read the undo file: \"size\" is no number"},
@@ -477,9 +476,12 @@ TEST_CASE("missing: a file that a crash left under its backup's name is put back
     session.age();
     const Snapshot before = session.snapshot();
     CHECK(session.told({"verify", "a.dll"}) == "a.dll error !missing; exit 2");
-    CHECK(session.told({"patch", "-n", "a.dll"}) == "a.dll error+would-restore; exit 0");
+    CHECK(session.told({"patch", "a.dll"}) == "a.dll error !missing; exit 2");  // it may have been uninstalled
+    CHECK(session.told({"restore", "-n", "a.dll"}) == "a.dll error+would-restore; exit 0");
     CHECK(session.snapshot() == before);
 
+    session.text("a.dll.fixnvpe-tmp", "half a copy");
+    CHECK(session.told({"patch", "-n", "a.dll"}) == "a.dll error+would-restore; exit 0");
     CHECK(session.told({"patch", "a.dll"}) == "a.dll patched+patched (put-back); saves 4096; exit 0");
     CHECK(session.names() == "a.dll a.dll.bak");
 
@@ -487,6 +489,18 @@ TEST_CASE("missing: a file that a crash left under its backup's name is put back
     CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched+restored (put-back); exit 0");
     CHECK(session.names() == "a.dll");
     CHECK((read_file(session / "a.dll") == testdata("x64-writable.dll")));
+}
+
+TEST_CASE("missing: what is called NAME.bak and is no PE file with GPU code is nobody's original") {
+    const Session session;
+    session.text("notes.txt.bak", "somebody's notes");
+    session.fixture("x64-no-fatbin.dll", "plain.dll.bak");
+    const Snapshot before = session.snapshot();
+    for (const std::string command : {"patch", "restore", "verify"}) {
+        CHECK(session.told({command, "notes.txt"}) == "notes.txt error !not-found; exit 2");
+        CHECK(session.told({command, "plain.dll"}) == "plain.dll error !not-found; exit 2");
+    }
+    CHECK(session.snapshot() == before);
 }
 
 TEST_CASE("missing: in a folder it is put back if a temporary shows that it was a crash") {

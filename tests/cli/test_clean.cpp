@@ -11,7 +11,7 @@ TEST_CASE("clean: keeps what restore could use, removes what no DLL needs any mo
     const Session session;
     session.writable("a.dll");
     CHECK(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
-    session.fixture("x64-odd-size.dll", "a.dll.bak.1");
+    session.another_build("a.dll.bak.1");
     session.text("a.dll.fixnvpe-tmp", "left by a crash");
     session.text("b.dll.bak", "somebody's notes");
     const Snapshot before = session.snapshot();

@@ -72,7 +72,7 @@ TEST_CASE("terminal: exactly what each command shows at 60, 80 and 200 columns, 
     check_screen(session, "patch", columns, {"patch"});
     check_screen(session, "verify-quiet", columns, {"verify", "--quiet"});
     // What pip leaves after an upgrade: a new build beside the backup of the old one.
-    session.fixture("x64-odd-size.dll", LIB / "torch_cuda_cu.dll");
+    session.another_build(LIB / "torch_cuda_cu.dll");
     check_screen(session, "patch-after-upgrade", columns, {"patch"});
     check_screen(session, "clean", columns, {"clean"});
     check_screen(session, "restore", columns, {"restore"});

@@ -12,15 +12,15 @@ TEST_CASE("upgrade: after pip has put another build in place, patch moves the ol
     const Session session;
     session.writable("a.dll");
     CHECK(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
-    session.fixture("x64-odd-size.dll", "a.dll");  // pip leaves a.dll.bak behind
+    const std::string newer = read_file(session.another_build("a.dll"));  // pip leaves a.dll.bak behind
     CHECK(session.told({"verify", "."}) == "./a.dll unpatched (stale-backup); saves 4096; exit 1");
-    CHECK(session.told({"restore", "."}) == "./a.dll unpatched !stale-backup (stale-backup); exit 2");
-    CHECK(read_file(session / "a.dll") == read_file(pe + "x64-odd-size.dll"));
+    CHECK(session.told({"restore", "."}) == "./a.dll unpatched (stale-backup); exit 0");
+    CHECK(read_file(session / "a.dll") == newer);
     CHECK(session.told({"patch", "."}) == "./a.dll patched+patched (moved-aside); saves 4096; exit 0");
     CHECK(session.names() == "a.dll a.dll.bak a.dll.bak.1");
     CHECK(session.told({"verify", "--require-backup", "."}) == "./a.dll patched; exit 0");
     CHECK(session.told({"restore", "."}) == "./a.dll unpatched+restored; exit 0");
-    CHECK(read_file(session / "a.dll") == read_file(pe + "x64-odd-size.dll"));
+    CHECK(read_file(session / "a.dll") == newer);
     CHECK(read_file(session / "a.dll.bak.1") == read_file(pe + "x64-writable.dll"));
     CHECK(session.told({"clean", "."}) == "./a.dll.bak.1 unpatched+removed (other-build); exit 0");
     CHECK(session.names() == "a.dll");

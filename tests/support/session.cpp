@@ -70,6 +70,13 @@ void Session::sample(const fs::path& lib) const {
     fs::copy(fs::path(FIXNVPE_TESTDATA_DIR) / "sample" / "torch" / "lib", folder_ / lib, fs::copy_options::recursive);
 }
 
+fs::path Session::another_build(const fs::path& name) const {
+    const fs::path path = fixture("x64-odd-size.dll", name);
+    constexpr std::size_t time_date_stamp = 0x88;
+    poke(path, time_date_stamp, static_cast<std::uint8_t>(read_file(path)[time_date_stamp] + 1));
+    return path;
+}
+
 fs::path Session::text(const fs::path& name, const std::string& content) const {
     return folder_.file(name, content);
 }

@@ -73,6 +73,8 @@ public:
     }
     /// Makes a torch/lib of self-made files here, in the shape of torch 1.12.1+cu113.
     void sample(const std::filesystem::path& lib) const;
+    /// Another build of that file: its headers show it by TimeDateStamp.
+    std::filesystem::path another_build(const std::filesystem::path& name) const;
     std::filesystem::path text(const std::filesystem::path& name, const std::string& content) const;
 
     /// Runs the program here.

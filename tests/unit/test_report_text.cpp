@@ -149,7 +149,7 @@ TEST_CASE(
     style.policy.command = Command::patch;
     CHECK(line_of(file, style) ==
           "patched        lib/a.dll  (1.0 KiB less commit in each process; backup: a.dll.bak; "
-          "signed; the backup of another build was moved to a.dll.bak.1)\n");
+          "signed; an older backup was moved to a.dll.bak.1)\n");
     file.backup->state = BackupState::stale;
     CHECK(line_of(file, style).find("backup: ") == std::string::npos);
     FileOutcome refused = cuda_outcome("a.dll", Status::refused, 4096);

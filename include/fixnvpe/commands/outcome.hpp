@@ -45,6 +45,7 @@ enum class NoteCode {
     finished,             ///< … and is finished now
     taken_back,           ///< … and is taken back now
     stale_backup,         ///< file: of another build
+    patched_backup,       ///< file: patched itself, and so no original
     unusable_backup,      ///< file, and error: why
     moved_aside,          ///< file: the new name of a stale backup
     temporary_left,       ///< by a crash
@@ -61,6 +62,7 @@ inline constexpr auto names_of<NoteCode> = names<NoteCode>({
     {NoteCode::finished, "finished"},
     {NoteCode::taken_back, "taken-back"},
     {NoteCode::stale_backup, "stale-backup"},
+    {NoteCode::patched_backup, "patched-backup"},
     {NoteCode::unusable_backup, "unusable-backup"},
     {NoteCode::moved_aside, "moved-aside"},
     {NoteCode::temporary_left, "temporary-left"},

@@ -1,0 +1,202 @@
+// An original is never lost: what counts as one, and what is done about all that does not.
+
+#include <string>
+
+#include "support/catch.hpp"
+#include "support/print_session.hpp"
+#include "support/session.hpp"
+
+namespace fixnvpe::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t CHECK_SUM = 128 + 24 + 64;  // of the fixtures, from the specification
+constexpr std::size_t BODY = 4096 + 100;          // behind the header bytes
+
+std::string testdata(const std::string& name) {
+    return read_file(std::string(FIXNVPE_TESTDATA_DIR) + "/pe/" + name);
+}
+
+void store_u32(const fs::path& path, std::size_t offset, std::uint32_t value) {
+    for (unsigned i = 0; i < 4; ++i) {
+        poke(path, offset + i, static_cast<std::uint8_t>(value >> (8 * i)));
+    }
+}
+
+/// A DLL as most are shipped: no CheckSum, so that nothing in the headers tells of the body.
+std::string without_check_sum(const Session& session, const fs::path& name) {
+    session.writable(name);
+    store_u32(session / name, CHECK_SUM, 0);
+    return read_file(session / name);
+}
+
+}  // namespace
+
+TEST_CASE("originals: a backup that is patched itself is never taken for the original") {
+    SECTION("patched without a backup, copied, and patched on") {
+        const Session session;
+        session.writable("a.dll");
+        REQUIRE(session.told({"patch", "--backup", "none", "a.dll"}).starts_with("a.dll patched+patched"));
+        fs::copy_file(session / "a.dll", session / "a.dll.bak");
+        CHECK(session.told({"verify", "--require-backup", "a.dll"}) == "a.dll patched (no-valid-backup); exit 1");
+        CHECK(session.told({"restore", "a.dll"}) == "a.dll patched !no-backup; exit 2");
+    }
+    SECTION("a .bak of the patched file beside the reinstalled original") {
+        const Session session;
+        session.writable("a.dll");
+        REQUIRE(session.fixnvpe({"patch", "--backup", "none", "--aslr", "keep", "a.dll"}).exit_status == 0);
+        REQUIRE(session.fixnvpe({"patch", "--aslr", "clear", "a.dll"}).exit_status == 0);
+        const std::string half = read_file(session / "a.dll.bak");  // --aslr keep's
+        session.writable("a.dll");                                  // reinstalled
+        CHECK(session.told({"verify", "a.dll"}) == "a.dll unpatched (patched-backup); saves 4096; exit 1");
+        CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched (patched-backup); exit 0");
+        CHECK(session.told({"patch", "a.dll"}) == "a.dll patched+patched (moved-aside); saves 4096; exit 0");
+        CHECK(read_file(session / "a.dll.bak") == testdata("x64-writable.dll"));
+        CHECK(read_file(session / "a.dll.bak.1") == half);
+        CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched+restored; exit 0");
+        CHECK(read_file(session / "a.dll") == testdata("x64-writable.dll"));
+    }
+    SECTION("a _bak that fixNvPe.py made of a patched file is not restored") {
+        const Session session;
+        session.writable("a.dll");
+        REQUIRE(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
+        fs::copy_file(session / "a.dll", session / "a.dll_bak");
+        CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched+restored (patched-backup); exit 0");
+        CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched (patched-backup); exit 0");
+        CHECK(read_file(session / "a.dll") == testdata("x64-writable.dll"));
+    }
+    SECTION("one hides no good undo file") {
+        const Session session;
+        session.writable("a.dll");
+        REQUIRE(session.fixnvpe({"patch", "--backup", "undo", "a.dll"}).exit_status == 0);
+        fs::copy_file(session / "a.dll", session / "a.dll.bak");
+        CHECK(session.told({"verify", "--require-backup", "a.dll"}) == "a.dll patched; exit 0");
+        CHECK(session.told({"restore", "a.dll"}).starts_with("a.dll unpatched+restored"));
+        CHECK(read_file(session / "a.dll") == testdata("x64-writable.dll"));
+    }
+}
+
+TEST_CASE("originals: builds that differ in body and CheckSum alone are two builds") {
+    const Session session;
+    session.writable("a.dll");
+    REQUIRE(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
+    const std::string a = read_file(session / "a.dll.bak");
+    session.writable("a.dll");
+    poke(session / "a.dll", BODY, 0x77);
+    const auto sum = static_cast<unsigned char>(read_file(session / "a.dll")[CHECK_SUM]);
+    poke(session / "a.dll", CHECK_SUM, static_cast<std::uint8_t>(sum ^ 0x5A));
+    const std::string b = read_file(session / "a.dll");
+    CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched (stale-backup); exit 0");
+    CHECK(read_file(session / "a.dll") == b);
+    CHECK(session.told({"clean", "a.dll"}) == "a.dll.bak unpatched (maybe-other-build); exit 0");
+    CHECK(session.told({"patch", "a.dll"}) == "a.dll patched+patched (moved-aside); saves 4096; exit 0");
+    CHECK(read_file(session / "a.dll.bak") == b);
+    CHECK(read_file(session / "a.dll.bak.1") == a);
+}
+
+TEST_CASE("originals: where CheckSum proves nothing, the bytes are compared before a backup is relied on") {
+    const Session session;
+    const std::string a = without_check_sum(session, "a.dll");
+    SECTION("the same build: restored") {
+        REQUIRE(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
+        CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched+restored; exit 0");
+        CHECK(read_file(session / "a.dll") == a);
+    }
+    SECTION("another body: neither restored, nor taken for the earlier original") {
+        REQUIRE(session.fixnvpe({"patch", "--aslr", "keep", "a.dll"}).exit_status == 0);
+        poke(session / "a.dll", BODY, 0x77);  // another build, which was patched, too
+        const std::string b = read_file(session / "a.dll");
+        CHECK(session.told({"restore", "a.dll"}) == "a.dll not-needed (stale-backup); exit 0");
+        CHECK(read_file(session / "a.dll") == b);
+        CHECK(read_file(session / "a.dll.bak") == a);
+        CHECK(session.fixnvpe({"patch", "--aslr", "clear", "a.dll"}).exit_status == 0);
+        CHECK(read_file(session / "a.dll.bak") == b);
+        CHECK(read_file(session / "a.dll.bak.1") == a);
+    }
+}
+
+TEST_CASE("originals: patch keeps a .bak of equal headers whose body differs") {
+    const Session session;
+    without_check_sum(session, "a.dll");
+    fs::copy_file(session / "a.dll", session / "a.dll.bak");
+    poke(session / "a.dll.bak", BODY, 0x77);
+    const std::string other = read_file(session / "a.dll.bak");
+    SECTION("by patch") {
+        CHECK(session.told({"patch", "a.dll"}) == "a.dll patched+patched (moved-aside); saves 4096; exit 0");
+        CHECK(read_file(session / "a.dll.bak.1") == other);
+    }
+    SECTION("by clean") {
+        CHECK(session.told({"clean", "a.dll"}) == "a.dll.bak unpatched (maybe-other-build); exit 0");
+        CHECK(read_file(session / "a.dll.bak") == other);
+    }
+    SECTION("by restore") {
+        CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched (stale-backup); exit 0");
+        CHECK(read_file(session / "a.dll.bak") == other);
+    }
+}
+
+TEST_CASE("originals: clean removes a copy that is equal in every byte, and no other") {
+    const Session session;
+    without_check_sum(session, "a.dll");
+    fs::copy_file(session / "a.dll", session / "a.dll.bak");
+    CHECK(session.told({"clean", "a.dll"}) == "a.dll.bak unpatched+removed (equal); exit 0");
+    CHECK(session.names() == "a.dll");
+}
+
+TEST_CASE("originals: the backup beside a DLL that was cut short stays") {
+    const Session session;
+    session.writable("a.dll");
+    REQUIRE(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
+    for (const std::uintmax_t size : {4200U, 600U, 0U}) {
+        INFO(size);
+        fs::resize_file(session / "a.dll", size);
+        static_cast<void>(session.fixnvpe({"restore", "."}));
+        static_cast<void>(session.fixnvpe({"clean", "a.dll"}));
+        CHECK(read_file(session / "a.dll.bak") == testdata("x64-writable.dll"));
+    }
+}
+
+TEST_CASE("originals: a DLL that was signed after patching is still the build of its backup") {
+    const Session session;
+    session.writable("a.dll");
+    REQUIRE(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
+    std::string bytes = read_file(session / "a.dll");
+    const std::size_t padded = (bytes.size() + 7) / 8 * 8;
+    bytes.resize(padded + 512, 'c');
+    write_file(session / "a.dll", bytes);
+    constexpr std::size_t certificate_entry = 128 + 24 + 112 + 4 * 8;
+    store_u32(session / "a.dll", certificate_entry, static_cast<std::uint32_t>(padded));
+    store_u32(session / "a.dll", certificate_entry + 4, 512);
+    store_u32(session / "a.dll", CHECK_SUM, 0x12345);
+    CHECK(session.told({"verify", "--require-backup", "a.dll"}) == "a.dll patched; exit 0");
+    CHECK(session.told({"clean", "a.dll"}) == "a.dll.bak patched (usable); exit 0");
+    CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched+restored; exit 0");
+    CHECK(read_file(session / "a.dll") == testdata("x64-writable.dll"));
+}
+
+TEST_CASE("originals: the name in an undo file decides nothing") {
+    const Session session;
+    session.writable("a.dll");
+    REQUIRE(session.fixnvpe({"patch", "--backup", "undo", "a.dll"}).exit_status == 0);
+    fs::rename(session / "a.dll", session / "b.dll");
+    fs::rename(session / "a.dll.fixnvpe-undo", session / "b.dll.fixnvpe-undo");
+    CHECK(session.told({"clean", "b.dll"}) == "b.dll.fixnvpe-undo patched (usable); exit 0");
+    CHECK(session.told({"restore", "b.dll"}) == "b.dll unpatched+restored; exit 0");
+    CHECK(read_file(session / "b.dll") == testdata("x64-writable.dll"));
+}
+
+TEST_CASE("originals: an undo file of another build is moved aside, and not written over") {
+    for (const std::string mode : {"full", "undo", "none"}) {
+        INFO(mode);
+        const Session session;
+        session.writable("a.dll");
+        REQUIRE(session.fixnvpe({"patch", "--backup", "undo", "a.dll"}).exit_status == 0);
+        const std::string undo = read_file(session / "a.dll.fixnvpe-undo");
+        session.another_build("a.dll");
+        CHECK(session.told({"patch", "--backup", mode, "a.dll"}) == "a.dll patched+patched (moved-aside); saves 4096; exit 0");
+        CHECK(read_file(session / "a.dll.fixnvpe-undo.1") == undo);
+    }
+}
+
+}  // namespace fixnvpe::test
