@@ -16,8 +16,8 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 # One .exe that needs no DLL beyond the system's: no libstdc++-6.dll, libgcc_s_seh-1.dll or libwinpthread-1.dll.
 set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
 
-# Wine, where it is there, runs what was built: ctest does, and so does the build to list Catch2's test cases. It has a
-# Windows of its own in the build folder, needs no display, and says nothing but what the program says.
+# Wine, where it is there, lets ctest run what was built. It has a Windows of its own in the build folder, needs no
+# display, and says nothing but what the program says.
 find_program(FIXNVPE_WINE NAMES wine64 wine PATHS /usr/lib/wine)
 mark_as_advanced(FIXNVPE_WINE)
 if(FIXNVPE_WINE)

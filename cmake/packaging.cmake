@@ -13,6 +13,39 @@ endif()
 install(TARGETS fixnvpe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# The manual page and the completion scripts are what the built program says of itself, so it must run here.
+if(NOT WIN32 AND NOT CMAKE_CROSSCOMPILING AND NOT FIXNVPE_SANITIZE)
+  find_program(FIXNVPE_GZIP gzip REQUIRED)
+  mark_as_advanced(FIXNVPE_GZIP)
+  add_executable(fixnvpe_make_man_page cmake/make_man_page.cpp)
+  target_link_libraries(fixnvpe_make_man_page PRIVATE fixnvpe_core)
+  add_custom_command(
+    OUTPUT fixnvpe.1.gz
+    COMMAND fixnvpe_make_man_page > fixnvpe.1
+    COMMAND "${FIXNVPE_GZIP}" -9nf fixnvpe.1
+    DEPENDS fixnvpe_make_man_page
+    VERBATIM)
+  foreach(shell IN ITEMS bash zsh fish)
+    add_custom_command(
+      OUTPUT completion.${shell}
+      COMMAND fixnvpe completion ${shell} > completion.${shell}
+      DEPENDS fixnvpe
+      VERBATIM)
+  endforeach()
+  add_custom_target(fixnvpe_documents ALL DEPENDS fixnvpe.1.gz completion.bash completion.zsh completion.fish)
+
+  set(made "${PROJECT_BINARY_DIR}")
+  set(data ${CMAKE_INSTALL_DATADIR})
+  install(FILES "${made}/fixnvpe.1.gz" DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES "${made}/completion.bash" DESTINATION ${data}/bash-completion/completions RENAME fixnvpe)
+  install(FILES "${made}/completion.fish" DESTINATION ${data}/fish/vendor_completions.d RENAME fixnvpe.fish)
+  # Debian leaves zsh's site-functions to the computer's owner; its packages have a folder of their own.
+  install(FILES "${made}/completion.zsh" DESTINATION ${data}/zsh/site-functions RENAME _fixnvpe COMPONENT site)
+  install(FILES "${made}/completion.zsh" DESTINATION ${data}/zsh/vendor-completions RENAME _fixnvpe
+          COMPONENT package EXCLUDE_FROM_ALL)
+  set(CPACK_INSTALL_CMAKE_PROJECTS "${made};fixnvpe;Unspecified;/;${made};fixnvpe;package;/")
+endif()
+
 set(CPACK_PACKAGE_DIRECTORY "${PROJECT_BINARY_DIR}/packages")
 set(CPACK_PACKAGE_CONTACT "the fixnvpe authors <fixnvpe@localhost>")
 set(CPACK_PACKAGE_CHECKSUM SHA256)

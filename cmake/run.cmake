@@ -7,11 +7,7 @@
 include("${CMAKE_CURRENT_LIST_DIR}/setup.cmake")
 
 set(build "build/${FIXNVPE_RUN_PRESET}")
-if(CMAKE_HOST_WIN32)
-  set(program "${build}/Release/fixnvpe.exe")
-else()
-  set(program "${build}/fixnvpe")
-endif()
+set(program "${FIXNVPE_RUN_PROGRAM}")
 
 # Brings the program up to date.
 function(fixnvpe_build_program)

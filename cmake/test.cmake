@@ -3,7 +3,8 @@
 #   cmake -P cmake/test.cmake
 #   cmake -DFIXNVPE_LONG_TESTS=ON -P cmake/test.cmake     the long tests whole
 #
-# It ends with an error if anything can't be built, fails, or can't be tested for want of a tool.
+# Each test in as few builds as can tell something by it: CMakePresets.json says which (FIXNVPE_TEST_GROUPS). It ends with
+# an error if lint.cmake finds anything, or anything can't be built, fails, or can't be tested for want of a tool.
 include("${CMAKE_CURRENT_LIST_DIR}/setup.cmake")
 
 option(FIXNVPE_LONG_TESTS "Run the long tests whole, not shortened" OFF)
@@ -30,25 +31,45 @@ if(NOT CMAKE_HOST_WIN32)
   endif()
 endif()
 
-cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+# Runs one step, and keeps how long that took.
+set(spent "")
+function(fixnvpe_step result step)
+  string(TIMESTAMP began "%s")
+  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY "${FIXNVPE_SOURCE}" RESULT_VARIABLE status)
+  string(TIMESTAMP ended "%s")
+  math(EXPR seconds "${ended} - ${began}")
+  set(spent "${spent}\n  ${seconds} s ${step}" PARENT_SCOPE)
+  set(${result} "${status}" PARENT_SCOPE)
+endfunction()
+
+# A failure here or in tests doesn't stop the tests that follow: what fails where is worth knowing.
 set(failed "")
+fixnvpe_step(status "lint" "${CMAKE_COMMAND}" -P "${CMAKE_CURRENT_LIST_DIR}/lint.cmake")
+if(NOT status EQUAL 0)
+  list(APPEND failed lint)
+endif()
+cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
 foreach(preset IN LISTS FIXNVPE_TEST_PRESETS)
   foreach(command IN ITEMS
           "--preset ${preset} -DFIXNVPE_LONG_TESTS=${FIXNVPE_LONG_TESTS}" "--build --preset ${preset}")
-    separate_arguments(command)
-    execute_process(COMMAND "${CMAKE_COMMAND}" ${command} WORKING_DIRECTORY "${FIXNVPE_SOURCE}" RESULT_VARIABLE status)
+    separate_arguments(words UNIX_COMMAND "${command}")
+    fixnvpe_step(status "${command}" "${CMAKE_COMMAND}" ${words})
     if(NOT status EQUAL 0)
       message(FATAL_ERROR "fixnvpe could not be built (preset ${preset}): the reason is above.")
     endif()
   endforeach()
-  # A failure here doesn't stop the other preset's tests: what fails where is worth knowing.
-  execute_process(COMMAND "${CMAKE_CTEST_COMMAND}" --preset ${preset} --parallel ${cores}
-                  WORKING_DIRECTORY "${FIXNVPE_SOURCE}" RESULT_VARIABLE status)
+  fixnvpe_step(status "tests, preset ${preset}" "${CMAKE_CTEST_COMMAND}" --preset ${preset} --parallel ${cores})
   if(NOT status EQUAL 0)
     list(APPEND failed ${preset})
   endif()
 endforeach()
+fixnvpe_step(status "README's samples" "${CMAKE_COMMAND}" "-DPROGRAM=${FIXNVPE_RUN_PROGRAM}" -P
+             "${CMAKE_CURRENT_LIST_DIR}/readme.cmake")
+if(NOT status EQUAL 0)
+  list(APPEND failed README)
+endif()
+message(STATUS "It took:${spent}")
 if(failed)
   list(JOIN failed ", " failed)
-  message(FATAL_ERROR "Tests failed: ${failed}")
+  message(FATAL_ERROR "Failed: ${failed}")
 endif()

@@ -22,8 +22,7 @@ std::vector<CleanOutcome> describe(const Findings& findings, const Decision& dec
             outcomes[i].cause = findings.sidecars[i].error;
         }
         if (outcomes[i].reason.why == Why::in_use) {
-            outcomes[i].error = Error(ErrorCode::busy, "remove: another fixnvpe works on this file", Hint::wait)
-                                    .at(findings.sidecars[i].path);
+            outcomes[i].error = findings.sidecars[i].error;
         }
     }
     return outcomes;
@@ -50,14 +49,15 @@ void remove(CleanOutcome& outcome, std::optional<Transaction>& transaction, cons
     }
 }
 
-std::vector<CleanOutcome> clean_group(const SidecarGroup& group, const Request& request) {
+std::vector<CleanOutcome> clean_group(const SidecarGroup& group, const Request& request, const CopyProgress& progress) {
     Query query;
     query.path = group.dll;
     query.aslr = request.policy.aslr;
     query.lenient = true;
     query.candidates = group.sidecars;
-    const Findings findings = examine(query);
-    const Decision decision = decide(request.policy, findings.dll_facts(), findings.sidecar_facts());
+    Findings findings = examine(query);
+    Decision decision;
+    decide_and_compare(findings, decision, request.policy, progress);
     std::vector<CleanOutcome> outcomes = describe(findings, decision);
     std::optional<Transaction> transaction;
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -75,9 +75,9 @@ std::vector<CleanOutcome> clean_group(const SidecarGroup& group, const Request& 
 
 }  // namespace
 
-std::vector<CleanOutcome> clean(const SidecarGroup& group, const Request& request) {
+std::vector<CleanOutcome> clean(const SidecarGroup& group, const Request& request, const CopyProgress& progress) {
     try {
-        return clean_group(group, request);
+        return clean_group(group, request, progress);
     } catch (const Error& error) {
         std::vector<CleanOutcome> outcomes;
         for (const SidecarPlace& place : group.sidecars) {

@@ -24,17 +24,27 @@ HeaderFacts facts_of(const Dll& dll) {
     return facts;
 }
 
+BackupState state_of(const Sidecar& backup) {
+    switch (backup.state) {
+        case SidecarState::original:
+        case SidecarState::half_done: return BackupState::valid;
+        case SidecarState::copy: return BackupState::copy;
+        case SidecarState::patched_itself: return BackupState::patched_itself;
+        case SidecarState::stale: return BackupState::stale;
+        default: return BackupState::unusable;
+    }
+}
+
 std::optional<BackupFacts> backup_to_show(const std::vector<Sidecar>& sidecars) {
     const auto is_backup = [](const Sidecar& s) { return s.kind != SidecarKind::temporary; };
-    const Sidecar* shown = first_that(sidecars, [](const Sidecar& s) { return s.valid(); });
+    const Sidecar* shown = first_that(sidecars, [](const Sidecar& s) {
+        return s.holds_original() || s.state == SidecarState::copy;
+    });
     shown = shown != nullptr ? shown : first_that(sidecars, is_backup);
     if (shown == nullptr) {
         return std::nullopt;
     }
-    const BackupState state = shown->valid()                        ? BackupState::valid
-                              : shown->state == SidecarState::stale ? BackupState::stale
-                                                                    : BackupState::unusable;
-    return BackupFacts{shown->kind, shown->path, state};
+    return BackupFacts{shown->kind, shown->path, state_of(*shown)};
 }
 
 bool has_half_done(const Findings& findings) {
@@ -84,7 +94,7 @@ public:
 private:
     void look() {
         findings_ = examine(query_);
-        decision_ = decide(request_.policy, findings_.dll_facts(), findings_.sidecar_facts());
+        decide_and_compare(findings_, decision_, request_.policy, progress_);
         outcome_.status = decision_.status;
         outcome_.needs_patch = decision_.needs_patch;
         outcome_.fails = decision_.fails;
@@ -107,7 +117,7 @@ private:
                 case SidecarState::stale: note(NoteCode::stale_backup, sidecar.path); break;
                 case SidecarState::unusable: note(NoteCode::unusable_backup, sidecar.path, sidecar.error); break;
                 case SidecarState::free: note(NoteCode::temporary_left); break;
-                case SidecarState::locked: note(NoteCode::in_work); break;
+                case SidecarState::locked: note(NoteCode::in_work, {}, sidecar.error); break;
                 default: break;
             }
         }
@@ -173,8 +183,12 @@ private:
     }
 
     void restore() {
-        const Sidecar* backup = first_that(findings_.sidecars, [](const Sidecar& s) { return s.valid(); });
-        outcome_.edits = edits_to(findings_.dll.image, backup->original);
+        for (std::size_t i = 0; i < findings_.sidecars.size(); ++i) {
+            const Fate fate = decision_.sidecars[i].fate;
+            if (fate == Fate::use || fate == Fate::use_up) {
+                outcome_.edits = edits_to(findings_.dll.image, findings_.sidecars[i].original);
+            }
+        }
         if (request_.dry_run) {
             outcome_.action = Action::would_restore;
             return;

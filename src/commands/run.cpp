@@ -54,17 +54,22 @@ void in_parallel(std::size_t count, unsigned jobs, Work work) {
     work_on_next();
 }
 
+/// Of one file. Ctrl-C breaks its copy off.
+CopyProgress progress_of(const fs::path& path, const Progress& progress) {
+    return [&path, &progress](std::uint64_t done, std::uint64_t total) {
+        if (os::interrupted()) {
+            throw Error(ErrorCode::interrupted, "copy: interrupted", Hint::unchanged);
+        }
+        progress(path, done, total);
+    };
+}
+
 void work_on_dlls(const std::vector<Target>& targets, const Request& request, const Progress& progress, Summary& summary) {
     std::vector<std::optional<FileOutcome>> slots(targets.size());
     // Only copies are worth a thread: starting one takes longer than reading the headers of some files.
     const unsigned jobs = request.policy.command == Command::patch ? request.jobs : 1;
     in_parallel(targets.size(), jobs, [&](std::size_t i) {
-        slots[i] = work_on(targets[i], request, [&](std::uint64_t done, std::uint64_t total) {
-            if (os::interrupted()) {
-                throw Error(ErrorCode::interrupted, "copy: interrupted", Hint::unchanged);
-            }
-            progress(targets[i].path, done, total);
-        });
+        slots[i] = work_on(targets[i], request, progress_of(targets[i].path, progress));
     });
     summary.files.reserve(slots.size());
     for (std::optional<FileOutcome>& slot : slots) {
@@ -89,13 +94,14 @@ std::vector<SidecarGroup> group_by_dll(const std::vector<FoundSidecar>& found) {
     return result;
 }
 
-void clean_all(const std::vector<FoundSidecar>& found, const Request& request, Summary& summary) {
+void clean_all(const std::vector<FoundSidecar>& found, const Request& request, const Progress& progress,
+               Summary& summary) {
     for (const SidecarGroup& group : group_by_dll(found)) {
         if (os::interrupted()) {
             summary.not_begun += group.sidecars.size();
             continue;
         }
-        std::vector<CleanOutcome> outcomes = clean(group, request);
+        std::vector<CleanOutcome> outcomes = clean(group, request, progress_of(group.dll, progress));
         std::move(outcomes.begin(), outcomes.end(), std::back_inserter(summary.cleaned));
     }
     std::sort(summary.cleaned.begin(), summary.cleaned.end(),
@@ -137,7 +143,7 @@ Summary run(const Request& request, const Progress& progress) {
     summary.problems = std::move(targets.problems);
     summary.passed_over = std::move(targets.skipped);
     if (cleans) {
-        clean_all(targets.sidecars, request, summary);
+        clean_all(targets.sidecars, request, progress, summary);
     } else {
         work_on_dlls(targets.files, request, progress, summary);
         for (const FoundSidecar& sidecar : targets.sidecars) {

@@ -1,14 +1,8 @@
-#include <fmt/format.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #if defined(__linux__)
 #include <linux/fs.h>
@@ -75,49 +69,6 @@ std::uint64_t copy_in_kernel(const File& from, File& to, std::uint64_t offset, s
         posix::fail(to.path(), "copy");
     }
     return n > 0 ? static_cast<std::uint64_t>(n) : 0;  // else: this pair of file systems can't, or the file ended
-}
-
-void copy_metadata(const File& from, File& to) {
-    const int in = descriptor(from);
-    const int out = descriptor(to);
-    struct stat source {};
-    struct stat target {};
-    if (::fstat(in, &source) == -1 || ::fstat(out, &target) == -1) {
-        posix::fail(from.path(), "look up");
-    }
-    if ((source.st_uid != target.st_uid || source.st_gid != target.st_gid) &&
-        ::fchown(out, source.st_uid, source.st_gid) == -1) {
-        posix::fail(to.path(), "keep the owner");
-    }
-    constexpr mode_t permission_bits = 07777;
-    if (::fchmod(out, source.st_mode & permission_bits) == -1) {
-        posix::fail(to.path(), "keep the mode");
-    }
-    // Extended attributes hold the ACL, too.
-    const ssize_t size = ::flistxattr(in, nullptr, 0);
-    if (size == -1 && errno != ENOTSUP) {
-        posix::fail(from.path(), "list the extended attributes");
-    }
-    std::vector<char> names(size > 0 ? static_cast<std::size_t>(size) : 0);
-    const ssize_t listed = names.empty() ? 0 : ::flistxattr(in, names.data(), names.size());
-    if (listed == -1) {
-        posix::fail(from.path(), "list the extended attributes");
-    }
-    const std::string_view all(names.data(), static_cast<std::size_t>(listed));
-    for (std::size_t at = 0; at < all.size();) {
-        const std::string name(all.substr(at, all.find('\0', at) - at));
-        at += name.size() + 1;
-        const ssize_t length = ::fgetxattr(in, name.c_str(), nullptr, 0);
-        std::vector<char> value(length > 0 ? static_cast<std::size_t>(length) : 0);
-        const ssize_t got = length == -1 ? -1 : ::fgetxattr(in, name.c_str(), value.data(), value.size());
-        if (got == -1 || ::fsetxattr(out, name.c_str(), value.data(), static_cast<std::size_t>(got), 0) == -1) {
-            // Labels of the system's own (SELinux) are set by the system where we may not.
-            const bool ours = name.starts_with("user.") || name.starts_with("system.");
-            if (ours) {
-                posix::fail(to.path(), "keep the extended attributes");
-            }
-        }
-    }
 }
 
 }  // namespace fixnvpe::os

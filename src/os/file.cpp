@@ -12,6 +12,13 @@ Error not_regular(const fs::path& path, std::string_view step, Hint hint) {
     return Error(ErrorCode::not_regular_file, fmt::format("{}: not a regular file", step), hint).at(path);
 }
 
+void must_be_same(const File& file, const FileInfo& named) {
+    if (file.opened_as().identity != named.identity) {
+        throw Error(ErrorCode::changed, "open for writing: another program changed the file meanwhile", Hint::run_again)
+            .at(file.path());
+    }
+}
+
 File::File(fs::path path, Handle handle, std::string_view step) : path_(std::move(path)), handle_(std::move(handle)) {
     opened_as_ = info();
     if (opened_as_.type != FileType::regular) {

@@ -20,6 +20,9 @@ namespace fixnvpe::os {
 [[nodiscard]] std::size_t read_some(const File& file, std::uint64_t offset, ByteSpan buffer);
 [[nodiscard]] std::size_t write_some(File& file, std::uint64_t offset, ByteView bytes);
 
+/// @throws Error changed, where the name was given to another file before that was opened for writing
+void must_be_same(const File& file, const FileInfo& named);
+
 [[nodiscard]] Error not_regular(const std::filesystem::path& path, std::string_view step, Hint hint = Hint::none);
 
 }  // namespace fixnvpe::os

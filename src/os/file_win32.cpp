@@ -89,6 +89,7 @@ FileInfo info_by_handle(const Handle& opened, const fs::path& path) {
     info.hard_links = information.nNumberOfLinks;
     info.modified = static_cast<std::int64_t>(
         join(information.ftLastWriteTime.dwHighDateTime, information.ftLastWriteTime.dwLowDateTime));
+    info.changed = win32::basic_info(handle, path).ChangeTime.QuadPart;
     return info;
 }
 
@@ -115,9 +116,11 @@ File File::open_to_edit(const fs::path& path) {
         return win32::open(path, GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_DELETE, OPEN_EXISTING, 0);
     };
     Handle handle = open();
+    bool lifted = false;
     if (!handle && ::GetLastError() == ERROR_ACCESS_DENIED) {
         const win32::WithoutReadOnly writable(path);
-        if (writable.changed()) {
+        lifted = writable.changed();
+        if (lifted) {
             handle = open();
         } else {
             ::SetLastError(ERROR_ACCESS_DENIED);
@@ -127,9 +130,9 @@ File File::open_to_edit(const fs::path& path) {
         win32::fail(path, step);
     }
     File file(path, std::move(handle), step);
-    if (file.opened_as_.identity != named.identity) {
-        throw Error(ErrorCode::changed, "open for writing: another program changed the file meanwhile", Hint::run_again)
-            .at(path);
+    must_be_same(file, named);
+    if (lifted) {
+        file.opened_as_.changed = named.changed;  // the change was ours
     }
     return file;
 }

@@ -67,11 +67,11 @@ Leftover remove_leftover(const fs::path& temporary) {
     return Leftover::removed;
 }
 
-bool has_owner(const fs::path& temporary) {
+std::optional<Error> why_held(const fs::path& temporary) {
     // The owner writes, which is not to be shared here.
     const Handle handle =
         win32::open(temporary, FILE_READ_DATA, FILE_SHARE_READ | FILE_SHARE_DELETE, OPEN_EXISTING, win32::NO_FOLLOW);
-    return !handle && ::GetLastError() == ERROR_SHARING_VIOLATION;
+    return !handle && ::GetLastError() == ERROR_SHARING_VIOLATION ? std::optional(held(temporary)) : std::nullopt;
 }
 
 Lock::~Lock() {

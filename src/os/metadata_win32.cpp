@@ -1,4 +1,4 @@
-// copy_metadata(), which on Windows is more than copying the contents.
+#include "fixnvpe/os/metadata.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "by_handle.hpp"
-#include "fixnvpe/os/copy.hpp"
 
 namespace fixnvpe::os {
 namespace {
@@ -194,5 +193,17 @@ void copy_metadata(const File& from, File& to) {
         win32::fail(to.path(), "keep the attributes");
     }
 }
+
+void set_modified(File& file, std::int64_t modified) {
+    FILE_BASIC_INFO basic{};  // other times of 0, and attributes of 0, stay as they are
+    basic.LastWriteTime.QuadPart = modified;
+    if (::SetFileInformationByHandle(native_of(file), FileBasicInfo, &basic, sizeof basic) == FALSE) {
+        win32::fail(file.path(), "keep the time");
+    }
+}
+
+Privileges::Privileges(const File& /*file*/) {}
+
+void Privileges::put_back(File& /*file*/) const {}
 
 }  // namespace fixnvpe::os

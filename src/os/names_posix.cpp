@@ -32,7 +32,7 @@ bool make_hard_link(const fs::path& existing, const fs::path& name) {
 
 void rename_over(const fs::path& from, const fs::path& to) {
     if (::rename(from.c_str(), to.c_str()) == -1) {
-        posix::fail(to, "rename");
+        posix::fail(to, "rename", from);
     }
 }
 
@@ -42,7 +42,7 @@ void rename_new(const fs::path& from, const fs::path& to) {
         return;
     }
     if (errno != EINVAL && errno != ENOSYS) {
-        posix::fail(to, "rename");
+        posix::fail(to, "rename", from);
     }
 #endif
     // A file system that can't do both in one step.

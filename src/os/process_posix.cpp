@@ -7,6 +7,8 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "posix.hpp"
+
 namespace fixnvpe::os {
 namespace {
 
@@ -53,9 +55,10 @@ std::optional<unsigned> terminal_width(Stream stream) {
 
 void prepare_streams() {
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
 }
 
-bool write(Stream stream, const std::string& text) {
+std::optional<Error> write(Stream stream, const std::string& text) {
     std::size_t done = 0;
     while (done < text.size()) {
         const ssize_t n = ::write(descriptor(stream), text.data() + done, text.size() - done);
@@ -63,11 +66,11 @@ bool write(Stream stream, const std::string& text) {
             continue;
         }
         if (n == -1) {
-            return false;
+            return posix::system_error({}, "write failed", errno);
         }
         done += static_cast<std::size_t>(n);
     }
-    return true;
+    return std::nullopt;
 }
 
 void catch_interrupts() {
@@ -76,7 +79,10 @@ void catch_interrupts() {
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-        ::sigaction(signal, &action, nullptr);
+        struct sigaction before {};
+        if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) {
+            ::sigaction(signal, &action, nullptr);
+        }
     }
 }
 

@@ -142,8 +142,11 @@ void prepare_streams() {
     static const ConsoleModes until_the_end;
 }
 
-bool write(Stream stream, const std::string& text) {
-    return is_console(stream) ? write_characters(handle_of(stream), text) : write_bytes(handle_of(stream), text);
+std::optional<Error> write(Stream stream, const std::string& text) {
+    ::SetLastError(ERROR_WRITE_FAULT);  // where a call writes nothing, and says no more than that
+    const bool done =
+        is_console(stream) ? write_characters(handle_of(stream), text) : write_bytes(handle_of(stream), text);
+    return done ? std::nullopt : std::optional(win32::system_error({}, "write failed", ::GetLastError()));
 }
 
 void catch_interrupts() {

@@ -1,10 +1,12 @@
 #include "fixnvpe/patch/backup.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "fixnvpe/base/text.hpp"
 #include "fixnvpe/os/lock.hpp"
+#include "fixnvpe/patch/build.hpp"
 #include "fixnvpe/pe/reader.hpp"
 
 namespace fixnvpe {
@@ -13,19 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Error stale() {
-    return Error(ErrorCode::stale_backup, "check the backup: it belongs to another build of this file",
-                 Hint::clean_removes);
-}
-
-/// True if the headers differ in nothing but what a patch may have changed.
-bool same_but_for_edits(const Dll& dll, std::vector<std::uint8_t> original) {
-    std::vector<std::uint8_t> current = dll.headers;
-    if (original.size() != current.size()) {
-        return false;
-    }
-    clear_editable_bits(dll.image, original);
-    clear_editable_bits(dll.image, current);
-    return original == current;
+    return Error(ErrorCode::stale_backup, "check the backup: it belongs to another build of this file");
 }
 
 bool has_fatbin(const std::vector<std::uint8_t>& headers, std::uint64_t file_size) {
@@ -36,21 +26,36 @@ bool has_fatbin(const std::vector<std::uint8_t>& headers, std::uint64_t file_siz
     }
 }
 
+SidecarState state_of(const Relation& relation) {
+    if (relation.build == Build::other) {
+        return SidecarState::stale;
+    }
+    return relation.lacks_bits      ? SidecarState::patched_itself
+           : relation.has_more_bits ? SidecarState::original
+                                    : SidecarState::copy;
+}
+
 void examine_copy(Sidecar& sidecar, const Dll* dll) {
     const os::File opened = os::File::open_to_read(sidecar.path);
     const std::uint64_t size = opened.opened_as().size;
     std::vector<std::uint8_t> headers = read_headers(opened, size);
-    const bool same_build = dll != nullptr && size == dll->info.size && same_but_for_edits(*dll, headers);
-    sidecar.ours = same_build ? dll->image.has_fatbin() : has_fatbin(headers, size);
     if (dll == nullptr) {
+        sidecar.ours = has_fatbin(headers, size);
         sidecar.state = SidecarState::alone;
         return;
     }
-    if (!same_build) {
-        throw stale();
-    }
-    sidecar.state = headers == dll->headers ? SidecarState::copy : SidecarState::original;
+    const PeImage image = read_pe(headers, size);
+    const Relation relation = relate({dll->headers, dll->info.size, dll->image}, {headers, size, image});
+    sidecar.ours = image.has_fatbin();
+    sidecar.state = state_of(relation);
+    sidecar.proven = relation.proven || opened.opened_as().identity == dll->info.identity;
+    sidecar.shown_to_be_other = relation.shown_to_be_other;
+    sidecar.signed_since = relation.build == Build::signed_since;
+    sidecar.bits = relation.bits;
     sidecar.original = std::move(headers);
+    if (sidecar.state == SidecarState::stale) {
+        sidecar.error = stale().at(sidecar.path);
+    }
 }
 
 void examine_undo(Sidecar& sidecar, const Dll* dll) {
@@ -59,7 +64,7 @@ void examine_undo(Sidecar& sidecar, const Dll* dll) {
         sidecar.state = SidecarState::alone;
         return;
     }
-    switch (check_undo(record, to_utf8(dll->path.filename()), dll->info.size, dll->headers, dll->image)) {
+    switch (check_undo(record, dll->info.size, dll->headers, dll->image)) {
         case UndoProgress::none: sidecar.state = SidecarState::copy; break;
         case UndoProgress::half: sidecar.state = SidecarState::half_done; break;
         case UndoProgress::all: sidecar.state = SidecarState::original; break;
@@ -68,6 +73,12 @@ void examine_undo(Sidecar& sidecar, const Dll* dll) {
     revert_edits(record.edits, sidecar.original);
     sidecar.edited = dll->headers;
     apply_edits(record.edits, sidecar.edited);
+    sidecar.proven = true;
+    sidecar.compared = true;
+    for (const Edit& field : editable_fields(read_pe(sidecar.original, dll->info.size))) {
+        const bool counts = field.field != Field::check_sum;
+        sidecar.bits += counts ? static_cast<unsigned>(std::popcount(field.before & editable_bits(field.field))) : 0;
+    }
 }
 
 }  // namespace
@@ -81,21 +92,23 @@ std::optional<Sidecar> examine_sidecar(const SidecarPlace& place, const fs::path
         return std::nullopt;
     }
     if (place.kind == SidecarKind::temporary) {
-        sidecar.state = os::is_locked(dll_path) ? SidecarState::locked : SidecarState::free;
+        sidecar.error = os::why_locked(dll_path);
+        sidecar.state = sidecar.error ? SidecarState::locked : SidecarState::free;
         return sidecar;
     }
     try {
         if (sidecar.info.type == os::FileType::link) {
             throw Error(ErrorCode::link, "check the backup: it is a link", Hint::put_file_there);
         }
-        place.kind == SidecarKind::undo ? examine_undo(sidecar, dll) : examine_copy(sidecar, dll);
+        is_undo_kind(place.kind) ? examine_undo(sidecar, dll) : examine_copy(sidecar, dll);
     } catch (Error& error) {
         const bool stale = error.code() == ErrorCode::stale_backup;
         const Hint hint = !stale && error.hint() == Hint::none ? Hint::move_away : error.hint();
         sidecar.state = stale ? SidecarState::stale : SidecarState::unusable;
-        sidecar.ours = sidecar.ours && (stale || place.kind == SidecarKind::undo);
+        sidecar.ours = sidecar.ours && (stale || is_undo_kind(place.kind));
         sidecar.error = Error(error.code(), error.message(), hint, error.detail()).at(place.path);
     }
+    sidecar.by_headers = sidecar.state;
     return sidecar;
 }
 
@@ -104,12 +117,47 @@ const Sidecar* of_kind(const std::vector<Sidecar>& sidecars, SidecarKind kind) {
 }
 
 const Sidecar* earlier_original(const std::vector<Sidecar>& sidecars) {
-    return first_that(sidecars, [](const Sidecar& s) { return s.shows_a_patch(); });
+    const Sidecar* best = nullptr;
+    for (const Sidecar& sidecar : sidecars) {
+        if (sidecar.holds_original() && (best == nullptr || sidecar.bits > best->bits)) {
+            best = &sidecar;
+        }
+    }
+    return best;
 }
 
-fs::path free_numbered_backup(const fs::path& dll) {
+void compare_bytes(Sidecar& sidecar, const Dll& dll, const std::function<void(std::uint64_t done)>& progress) {
+    sidecar.compared = true;
+    if (sidecar.info.identity == dll.info.identity) {
+        return;  // one file by two names
+    }
+    const os::File ours = os::File::open_to_read(dll.path);
+    const os::File theirs = os::File::open_to_read(sidecar.path);
+    constexpr std::size_t chunk = std::size_t{1} << 20;
+    std::vector<std::uint8_t> a(chunk);
+    std::vector<std::uint8_t> b(chunk);
+    // A certificate table that was appended since is not the backup's.
+    const std::uint64_t end = std::min(dll.info.size, sidecar.info.size);
+    for (std::uint64_t at = std::min<std::uint64_t>(dll.headers.size(), end); at < end;) {
+        const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(end - at, chunk));
+        const std::size_t got = ours.read_at(at, ByteSpan(a).first(wanted));
+        if (got != wanted || theirs.read_at(at, ByteSpan(b).first(wanted)) != wanted) {
+            throw Error(ErrorCode::changed, "compare: the file changed meanwhile", Hint::run_again).at(dll.path);
+        }
+        if (!std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(got), b.begin())) {
+            sidecar.state = SidecarState::stale;
+            sidecar.error = stale().at(sidecar.path);
+            return;
+        }
+        at += got;
+        progress(at);
+    }
+    sidecar.proven = true;
+}
+
+fs::path free_numbered_path(const fs::path& sidecar) {
     for (unsigned n = 1;; ++n) {
-        fs::path candidate = numbered_backup_path(dll, n);
+        fs::path candidate = numbered_path(sidecar, n);
         if (os::info_of(candidate).type == os::FileType::missing) {
             return candidate;
         }

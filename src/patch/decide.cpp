@@ -8,22 +8,39 @@ namespace {
 using Sidecars = std::vector<SidecarFacts>;
 constexpr std::size_t NONE = static_cast<std::size_t>(-1);
 
-bool shows_a_patch(const SidecarFacts& s) {
+bool holds_original(const SidecarFacts& s) {
     return s.state == SidecarState::original || s.state == SidecarState::half_done;
 }
 
-bool is_valid(const SidecarFacts& s) {
-    return shows_a_patch(s) || s.state == SidecarState::copy;
+/// What --require-backup asks for.
+bool is_valid_backup(const SidecarFacts& s) {
+    return holds_original(s) && s.kind != SidecarKind::numbered;
 }
 
-bool is_backup(const SidecarFacts& s) {
-    return s.kind != SidecarKind::temporary;
+bool is_undo(const SidecarFacts& s) {
+    return is_undo_kind(s.kind);
+}
+
+/// The whole file, and not an undo file or a temporary.
+bool is_copy_kind(const SidecarFacts& s) {
+    return !is_undo(s) && s.kind != SidecarKind::temporary;
 }
 
 template <typename Condition>
 std::size_t find(const Sidecars& sidecars, Condition condition) {
     const auto found = std::find_if(sidecars.begin(), sidecars.end(), condition);
     return found == sidecars.end() ? NONE : static_cast<std::size_t>(found - sidecars.begin());
+}
+
+/// That with the most bits, else the first.
+std::size_t find_original(const Sidecars& sidecars) {
+    std::size_t best = NONE;
+    for (std::size_t i = 0; i < sidecars.size(); ++i) {
+        if (holds_original(sidecars[i]) && (best == NONE || sidecars[i].bits > sidecars[best].bits)) {
+            best = i;
+        }
+    }
+    return best;
 }
 
 bool has(const Sidecars& sidecars, SidecarKind kind) {
@@ -41,13 +58,13 @@ void decide_verify(Decision& decision, const Policy& policy, const DllFacts& dll
         return;
     }
     decision.fails = decision.needs_patch && !decision.skipped_signed;
-    if (policy.require_backup && decision.status == Status::patched && find(sidecars, is_valid) == NONE) {
+    if (policy.require_backup && decision.status == Status::patched && find(sidecars, is_valid_backup) == NONE) {
         decision.fails = true;
         decision.reason = {Why::no_valid_backup};
     }
 }
 
-/// Its present state is the original, as far as any backup tells.
+/// Its present state is the original: what stands under the names of its backups is not, and makes room.
 void decide_backup_of_original(Decision& decision, BackupMode mode, const Sidecars& sidecars) {
     switch (mode) {
         case BackupMode::full: decision.way = Way::keep_as_backup; break;
@@ -55,13 +72,16 @@ void decide_backup_of_original(Decision& decision, BackupMode mode, const Sideca
         case BackupMode::none: decision.way = Way::edit; break;
     }
     for (std::size_t i = 0; i < sidecars.size(); ++i) {
-        const bool is_full = sidecars[i].kind == SidecarKind::full;
-        if (is_full && sidecars[i].state == SidecarState::stale) {
+        const SidecarFacts& s = sidecars[i];
+        if (s.kind != SidecarKind::full && s.kind != SidecarKind::undo) {
+            continue;
+        }
+        if (s.state == SidecarState::stale || s.state == SidecarState::patched_itself) {
             decision.sidecars[i] = {Fate::move_aside, {Why::other_build}};
-        } else if (decision.way == Way::keep_as_backup && is_full) {
-            decision.sidecars[i] = {Fate::remove, {}};  // a copy of the file, which becomes its own backup now
-        } else if (decision.way == Way::keep_as_backup && sidecars[i].kind == SidecarKind::undo) {
-            decision.sidecars[i] = {Fate::remove, {}};  // none of its edits is carried out, or it is another build's
+        } else if (mode == BackupMode::full && s.state == SidecarState::copy) {
+            decision.sidecars[i].fate = Fate::remove;  // equal to the file, which becomes its own backup now
+        } else if (is_undo(s) && decision.undo_first && mode == BackupMode::full) {
+            decision.sidecars[i].fate = Fate::remove;  // its edits are taken back first
         }
     }
 }
@@ -82,7 +102,7 @@ void decide_patch(Decision& decision, const Policy& policy, const DllFacts& dll,
         refuse(decision, {Why::is_link});
         return;
     }
-    const std::size_t earlier = find(sidecars, shows_a_patch);
+    const std::size_t earlier = find_original(sidecars);
     if (earlier != NONE && sidecars[earlier].kind != SidecarKind::undo) {
         decision.act = Act::patch;
         decision.way = policy.backup == BackupMode::full ? Way::replace : Way::edit;
@@ -105,34 +125,37 @@ void decide_patch(Decision& decision, const Policy& policy, const DllFacts& dll,
 }
 
 void decide_restore(Decision& decision, const Policy& policy, const DllFacts& dll, const Sidecars& sidecars) {
-    const std::size_t chosen = find(sidecars, is_valid);
+    std::size_t chosen = find_original(sidecars);
+    if (chosen == NONE && decision.status == Status::patched) {
+        const std::size_t bad = find(sidecars, [](const SidecarFacts& s) {
+            return s.state == SidecarState::unusable || s.state == SidecarState::stale;
+        });
+        refuse(decision, bad == NONE ? Reason{Why::no_backup} : Reason{Why::bad_backup, bad});
+        return;
+    }
     if (chosen == NONE) {
-        if (const std::size_t bad = find(sidecars, is_backup); bad != NONE) {
-            refuse(decision, {Why::bad_backup, bad});
-        } else if (decision.status == Status::patched) {
-            refuse(decision, {Why::no_backup});
-        }
+        // It is restored already. What is left of its backup goes, unless it is to be kept.
+        chosen = policy.keep_backup ? NONE : find(sidecars, [](const SidecarFacts& s) {
+            return s.state == SidecarState::copy && s.kind != SidecarKind::numbered;
+        });
+    }
+    if (chosen == NONE) {
         return;
     }
     if (dll.is_link) {
         refuse(decision, {Why::is_link});
         return;
     }
-    if (sidecars[chosen].state == SidecarState::copy && policy.keep_backup) {
-        return;
-    }
     decision.act = Act::restore;
-    decision.way = sidecars[chosen].kind == SidecarKind::undo ? Way::edit
-                   : policy.keep_backup                       ? Way::copy_back
-                                                              : Way::rename;
-    for (std::size_t i = 0; i < sidecars.size(); ++i) {
-        const bool spent = sidecars[i].kind == SidecarKind::undo && is_valid(sidecars[i]) && !policy.keep_backup;
+    decision.way = is_undo(sidecars[chosen]) ? Way::edit : policy.keep_backup ? Way::copy_back : Way::rename;
+    for (std::size_t i = 0; i < sidecars.size() && !policy.keep_backup; ++i) {
+        const bool spent = is_undo(sidecars[i]) && (holds_original(sidecars[i]) || sidecars[i].state == SidecarState::copy);
         decision.sidecars[i].fate = spent ? Fate::remove : Fate::keep;
     }
     decision.sidecars[chosen].fate = policy.keep_backup ? Fate::use : Fate::use_up;
 }
 
-SidecarDecision clean_copy(const SidecarFacts& sidecar, const DllFacts& dll, bool left_by_crash, bool usable_too) {
+SidecarDecision clean_backup(const SidecarFacts& sidecar, const DllFacts& dll, bool usable_too) {
     const auto only_if_asked = [&](Why why) {
         return SidecarDecision{usable_too ? Fate::remove : Fate::keep, {why}};
     };
@@ -140,27 +163,21 @@ SidecarDecision clean_copy(const SidecarFacts& sidecar, const DllFacts& dll, boo
         return {Fate::keep, {Why::not_ours}};
     }
     switch (dll.presence) {
-        case DllFacts::Presence::missing:
-            return left_by_crash ? SidecarDecision{Fate::keep, {Why::dll_left_by_crash}} : only_if_asked(Why::dll_gone);
+        case DllFacts::Presence::missing: return only_if_asked(Why::dll_gone);
         case DllFacts::Presence::damaged: return only_if_asked(Why::dll_damaged);
         case DllFacts::Presence::there: break;
     }
-    return is_valid(sidecar) ? only_if_asked(Why::usable) : SidecarDecision{Fate::remove, {Why::other_build}};
-}
-
-SidecarDecision clean_undo(const SidecarFacts& sidecar, const DllFacts& dll, bool usable_too) {
-    const Fate if_asked = usable_too ? Fate::remove : Fate::keep;
-    switch (dll.presence) {
-        case DllFacts::Presence::missing: return {Fate::remove, {Why::dll_gone}};
-        case DllFacts::Presence::damaged: return {if_asked, {Why::dll_damaged}};
-        case DllFacts::Presence::there: break;
-    }
+    const bool whole = dll.refusal.why != Why::raw_data_past_end;
     switch (sidecar.state) {
-        case SidecarState::original: return {if_asked, {Why::usable}};
+        case SidecarState::original: return only_if_asked(Why::usable);
         case SidecarState::half_done: return {Fate::keep, {Why::half_done}};
-        case SidecarState::copy: return {Fate::remove, {Why::nothing_to_undo}};
-        case SidecarState::stale: return {Fate::remove, {Why::other_build}};
-        default: return {if_asked, {Why::bad_undo}};
+        case SidecarState::copy:
+            return {Fate::remove, {is_undo(sidecar) ? Why::nothing_to_undo : Why::equal}};
+        case SidecarState::patched_itself: return only_if_asked(Why::patched_itself);
+        case SidecarState::stale:
+            return whole && sidecar.shown_to_be_other ? SidecarDecision{Fate::remove, {Why::other_build}}
+                                                      : only_if_asked(whole ? Why::maybe_other_build : Why::dll_damaged);
+        default: return only_if_asked(Why::bad_undo);
     }
 }
 
@@ -172,15 +189,27 @@ void decide_clean(Decision& decision, const Policy& policy, const DllFacts& dll,
         SidecarDecision& own = decision.sidecars[i];
         if (left_by_crash) {
             own = {Fate::keep, {sidecars[i].ours ? Why::dll_left_by_crash : Why::not_ours}};
-        } else if (sidecars[i].kind == SidecarKind::undo) {
-            own = clean_undo(sidecars[i], dll, policy.clean_usable);
         } else if (sidecars[i].kind != SidecarKind::temporary) {
-            own = clean_copy(sidecars[i], dll, left_by_crash, policy.clean_usable);
+            own = clean_backup(sidecars[i], dll, policy.clean_usable);
         } else if (sidecars[i].state == SidecarState::locked) {
             own = {Fate::keep, {Why::in_use}};
         } else {
             own = {Fate::remove, {Why::left_by_crash}};
         }
+    }
+}
+
+/// A DLL that was uninstalled must stay so, unless it is named to restore, or a crash's temporary tells what happened.
+void decide_missing(Decision& decision, const Policy& policy, const Sidecars& sidecars) {
+    const bool has_backup =
+        find(sidecars, [](const SidecarFacts& s) { return s.kind == SidecarKind::full && s.ours; }) != NONE;
+    const bool crashed = has(sidecars, SidecarKind::temporary);
+    if (!has_backup) {
+        refuse(decision, {Why::missing_for_good});
+    } else if (policy.command == Command::restore || (policy.command == Command::patch && crashed)) {
+        decision.act = Act::put_back;
+    } else {
+        refuse(decision, {Why::missing});
     }
 }
 
@@ -192,12 +221,28 @@ StatusDecision decide_status(const DllFacts& dll, const Sidecars& sidecars) {
     }
     const bool half_done =
         find(sidecars, [](const SidecarFacts& s) { return s.state == SidecarState::half_done; }) != NONE;
-    const bool was_patched = !dll.dynamic_base || find(sidecars, shows_a_patch) != NONE;
+    const bool was_patched = !dll.dynamic_base || find(sidecars, holds_original) != NONE;
     const bool needs_patch = !dll.plan_is_empty || half_done;
     if (dll.refusal.why != Why::nothing) {
         return {Status::refused, needs_patch};
     }
     return {needs_patch ? Status::unpatched : was_patched ? Status::patched : Status::not_needed, needs_patch};
+}
+
+std::vector<std::size_t> to_be_compared(const Policy& policy, const Decision& decision, const Sidecars& sidecars) {
+    std::vector<std::size_t> result;
+    const bool acts = decision.act == Act::patch || decision.act == Act::restore || policy.command == Command::clean;
+    for (std::size_t i = 0; i < sidecars.size() && acts; ++i) {
+        const SidecarFacts& s = sidecars[i];
+        // Of a copy every byte must be seen before one of the two goes; of an original, where CheckSum proves nothing.
+        const bool needed = s.state == SidecarState::copy ||
+                            (s.state == SidecarState::original && policy.command != Command::clean &&
+                             (!s.proven || s.kind == SidecarKind::numbered));
+        if (is_copy_kind(s) && needed && !s.compared) {
+            result.push_back(i);
+        }
+    }
+    return result;
 }
 
 Decision decide(const Policy& policy, const DllFacts& dll, const Sidecars& sidecars) {
@@ -214,8 +259,7 @@ Decision decide(const Policy& policy, const DllFacts& dll, const Sidecars& sidec
         return decision;
     }
     if (dll.presence == DllFacts::Presence::missing) {
-        const bool only_looks = policy.command == Command::verify || policy.command == Command::scan;
-        only_looks ? refuse(decision, {Why::missing}) : void(decision.act = Act::put_back);
+        decide_missing(decision, policy, sidecars);
         return decision;
     }
     if (dll.presence == DllFacts::Presence::damaged) {

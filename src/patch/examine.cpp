@@ -12,7 +12,8 @@ Plan plan_for(const Dll& dll, const std::vector<Sidecar>& sidecars, AslrPolicy p
     const Sidecar* earlier = earlier_original(sidecars);
     Plan plan = make_plan(dll.image, dll.info.size, policy);
     const bool half_done = earlier != nullptr && earlier->state == SidecarState::half_done;
-    if (earlier == nullptr || (plan.edits.empty() && !half_done)) {
+    // The entry of a certificate that was appended since is not the original's, and stays.
+    if (earlier == nullptr || earlier->signed_since || (plan.edits.empty() && !half_done)) {
         return plan;
     }
     const PeImage original = read_pe(earlier->original, dll.info.size);
@@ -73,7 +74,8 @@ std::vector<SidecarFacts> Findings::sidecar_facts() const {
     std::vector<SidecarFacts> facts;
     facts.reserve(sidecars.size());
     for (const Sidecar& sidecar : sidecars) {
-        facts.push_back({sidecar.kind, sidecar.state, sidecar.ours});
+        facts.push_back({sidecar.kind, sidecar.state, sidecar.ours, sidecar.proven, sidecar.compared,
+                         sidecar.shown_to_be_other, sidecar.bits});
     }
     return facts;
 }
@@ -86,8 +88,27 @@ Findings examine(Query query) {
     return findings;
 }
 
+void decide_and_compare(Findings& findings, Decision& decision, const Policy& policy,
+                        const std::function<void(std::uint64_t done, std::uint64_t total)>& progress) {
+    for (;;) {
+        decision = decide(policy, findings.dll_facts(), findings.sidecar_facts());
+        const std::vector<std::size_t> unseen = to_be_compared(policy, decision, findings.sidecar_facts());
+        if (unseen.empty()) {
+            return;
+        }
+        for (const std::size_t i : unseen) {
+            compare_bytes(findings.sidecars[i], findings.dll,
+                          [&](std::uint64_t done) { progress(done, findings.dll.info.size); });
+        }
+        findings.plan = plan_for(findings.dll, findings.sidecars, findings.query.aslr);
+    }
+}
+
 bool same_file(const os::FileInfo& a, const os::FileInfo& b) {
-    return a.type == b.type && a.identity == b.identity && a.size == b.size && a.modified == b.modified;
+    // To a file of several names, one more or less is a change, too: of another environment, or ours.
+    const bool linked = a.hard_links > 1 || b.hard_links > 1;
+    return a.type == b.type && a.identity == b.identity && a.size == b.size && a.modified == b.modified &&
+           (a.changed == b.changed || linked);
 }
 
 bool same(const Findings& a, const Findings& b) {
@@ -101,7 +122,7 @@ bool same(const Findings& a, const Findings& b) {
         return result;
     };
     const auto same_sidecar = [](const Sidecar* s, const Sidecar* t) {
-        return s->path == t->path && s->state == t->state && same_file(s->info, t->info) && s->original == t->original;
+        return s->path == t->path && s->by_headers == t->by_headers && same_file(s->info, t->info) && s->original == t->original;
     };
     const auto of_a = backups(a);
     const auto of_b = backups(b);

@@ -11,13 +11,26 @@ public:
         : seen_(seen), decision_(decision), transaction_(seen, progress) {}
 
     std::optional<std::filesystem::path> carry_out() {
-        const std::vector<std::uint8_t> headers = seen_.planned_headers();
-        if (decision_.undo_first) {
-            // Back to the original first, so that at no moment an undo file is needed that explains three states.
-            const std::vector<std::uint8_t>& original = earlier_original(seen_.sidecars)->original;
+        if (!decision_.undo_first) {
+            write();
+            return moved_to_;
+        }
+        // Back to the original first, so that at no moment an undo file is needed that explains three states.
+        const std::vector<std::uint8_t>& original = earlier_original(seen_.sidecars)->original;
+        try {
             transaction_.edit(original);
             transaction_.go_on_with(original);
+            write();
+        } catch (...) {
+            patch_as_before(original);
+            throw;
         }
+        return moved_to_;
+    }
+
+private:
+    void write() {
+        const std::vector<std::uint8_t> headers = seen_.planned_headers();
         switch (decision_.way) {
             case Way::keep_as_backup:
                 transaction_.replace_and_keep(headers, [&] { make_room(); });
@@ -32,10 +45,22 @@ public:
                 transaction_.edit(headers);
                 break;
         }
-        return moved_to_;
     }
 
-private:
+    /// A change of policy has failed: the file is to be as patched as it was.
+    void patch_as_before(const std::vector<std::uint8_t>& original) {
+        try {
+            transaction_.go_on_with(original);
+            const Sidecar* undo = of_kind(seen_.sidecars, SidecarKind::undo);
+            if (!same_file(os::info_of(undo->path), undo->info)) {
+                transaction_.write_undo(seen_.dll.headers);
+            }
+            transaction_.edit(seen_.dll.headers);
+        } catch (const Error&) {
+            // The first error is the one that is told. The file is the original, or its undo file explains it.
+        }
+    }
+
     /// Frees the name of the backup that is made.
     void make_room() {
         for (std::size_t i = 0; i < seen_.sidecars.size(); ++i) {
@@ -48,9 +73,9 @@ private:
     }
 
     void edit_with_undo(const std::vector<std::uint8_t>& headers) {
-        transaction_.write_undo(headers);
         const os::FileInfo before = transaction_.dll().info;
         try {
+            transaction_.write_undo(headers);
             transaction_.edit(headers);
         } catch (...) {
             if (same_file(os::info_of(seen_.query.path), before)) {

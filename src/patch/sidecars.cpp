@@ -47,8 +47,8 @@ path undo_path(const path& dll) {
 path temporary_path(const path& dll) {
     return with_suffix(dll, os::TEMPORARY_SUFFIX);
 }
-path numbered_backup_path(const path& dll, unsigned n) {
-    return with_suffix(backup_path(dll), "." + std::to_string(n));
+path numbered_path(const path& sidecar, unsigned n) {
+    return with_suffix(sidecar, "." + std::to_string(n));
 }
 
 std::vector<SidecarPlace> sidecars_of(const path& dll) {
@@ -89,7 +89,10 @@ std::optional<SidecarName> sidecar_name(const path& name) {
     if (without_number.size() == text.size()) {
         return std::nullopt;
     }
-    return without(without_number, ".bak.", SidecarKind::numbered);
+    if (auto undo = without(without_number, std::string(UNDO) + ".", SidecarKind::numbered_undo)) {
+        return undo;
+    }
+    return without(without_number, std::string(BACKUP) + ".", SidecarKind::numbered);
 }
 
 bool is_sidecar(const path& name) {

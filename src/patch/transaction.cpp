@@ -5,6 +5,7 @@
 
 #include "fixnvpe/base/text.hpp"
 #include "fixnvpe/os/copy.hpp"
+#include "fixnvpe/os/metadata.hpp"
 #include "fixnvpe/os/names.hpp"
 #include "fixnvpe/patch/sidecars.hpp"
 #include "fixnvpe/patch/undo_file.hpp"
@@ -104,8 +105,7 @@ void Transaction::swap_in() {
             lock_->rename_to(path);
             return;
         } catch (const Error& error) {
-            os::remove(backup);
-            if (error.code() != ErrorCode::busy) {
+            if (!take_back([&] { os::remove(backup); }) || error.code() != ErrorCode::busy) {
                 throw;
             }
         }
@@ -114,29 +114,36 @@ void Transaction::swap_in() {
     try {
         lock_->rename_to(path);
     } catch (...) {
-        os::rename_new(backup, path);
-        throw;
+        if (take_back([&] { os::rename_new(backup, path); })) {
+            throw;
+        }
+        try {
+            throw;
+        } catch (const Error& error) {
+            throw Error(error.code(), error.message(), Hint::under_backup_name, to_utf8(backup.filename())).at(path);
+        }
     }
 }
 
 void Transaction::edit(const std::vector<std::uint8_t>& headers) {
-    must_be_unchanged();
-    bool has_other_names = false;
-    {
-        os::File file = os::File::open_to_edit(dll_.path);
-        if (!same_file(file.opened_as(), dll_.info) || read_headers(file, dll_.info.size) != dll_.headers) {
-            throw changed(dll_.path);
-        }
-        // Counted from the opened file: a link may have been made since the first look.
-        has_other_names = file.opened_as().hard_links > 1;
-        if (!has_other_names) {
-            write_headers(file, dll_.headers, headers);
-            file.flush();
-            read_back(file, headers, dll_.info.size);
-        }
-    }
-    if (has_other_names) {
+    if (open_unchanged().opened_as().hard_links > 1) {
         replace(headers);
+        return;
+    }
+    os::File file = os::File::open_to_edit(dll_.path);
+    // A link may have been made since, which need not show in its time.
+    if (!same_file(file.opened_as(), dll_.info) || file.opened_as().hard_links > 1 ||
+        read_headers(file, dll_.info.size) != dll_.headers) {
+        throw changed(dll_.path);
+    }
+    const os::Privileges privileges(file);
+    write_headers(file, dll_.headers, headers);
+    privileges.put_back(file);
+    file.flush();
+    read_back(file, headers, dll_.info.size);
+    // Another program may have given the name to another file meanwhile, which is not patched then.
+    if (os::info_of(dll_.path).identity != dll_.info.identity) {
+        throw changed(dll_.path);
     }
 }
 
@@ -200,7 +207,7 @@ void Transaction::rename_back(const Sidecar& backup) {
 
 fs::path Transaction::move_aside(const Sidecar& backup) {
     must_be(backup.path, backup.info);
-    fs::path aside = free_numbered_backup(dll_.path);
+    fs::path aside = free_numbered_path(backup.path);
     os::rename_new(backup.path, aside);
     return aside;
 }

@@ -150,9 +150,8 @@ UndoRecord read_undo(const os::File& file) {
     return parse_undo(std::string(bytes.begin(), bytes.end()));
 }
 
-UndoProgress check_undo(const UndoRecord& record, std::string_view file_name, std::uint64_t file_size, ByteView window,
-                        const PeImage& image) {
-    if (record.file_name != file_name || record.file_size != file_size ||
+UndoProgress check_undo(const UndoRecord& record, std::uint64_t file_size, ByteView window, const PeImage& image) {
+    if (record.file_size != file_size ||
         record.fingerprint != header_fingerprint(window, image)) {
         throw Error(ErrorCode::stale_backup, "check the undo file: it was made for another build of this file");
     }

@@ -5,9 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
-#include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -22,17 +19,13 @@
 namespace fixnvpe {
 namespace {
 
-/// What add_choice() has to say of an option's values.
-using Choices = std::map<std::string, std::vector<std::string>>;
-
 /// Where CLI11 puts what it has read.
 struct Reading {
     CommandLine line;
     std::vector<std::string> inputs;
     std::string env;
     bool clean_stale = false;  // the default; only there to be said
-    std::string completion_shell;
-    Choices choices;
+    Shell shell = Shell::bash;
 };
 
 constexpr const char* DESCRIPTION =
@@ -50,6 +43,15 @@ constexpr const char* EXIT_STATUS_HELP =
     "  2    an error: usage, no match, or at least one file failed or was refused\n"
     "  130  interrupted\n";
 
+constexpr const char* COMPLETION_HELP =
+    "For every session, put into\n"
+    "  ~/.bashrc                    eval \"$(fixnvpe completion bash)\"\n"
+    "  ~/.zshrc, below compinit     source <(fixnvpe completion zsh)\n"
+    "  ~/.config/fish/config.fish   fixnvpe completion fish | source\n"
+    "  $PROFILE                     fixnvpe completion powershell | Out-String | Invoke-Expression\n"
+    "\n"
+    "The Debian package has installed those of bash, zsh and fish.\n";
+
 /// Fits the help into 80 columns.
 class Help : public CLI::Formatter {
 public:
@@ -61,26 +63,24 @@ public:
 
 /// An option with one of an enum's words.
 template <typename Enum>
-void add_choice(CLI::App& app, Reading& reading, const std::string& name, Enum& value, const std::string& help) {
-    std::vector<std::string> words;
+CLI::Option& add_choice(CLI::App& app, const std::string& name, Enum& value, const std::string& help) {
+    std::string text;
     for (const auto& [choice, word] : names_of<Enum>) {
-        words.emplace_back(word);
+        text += text.empty() ? "" : "|";
+        text += word;
     }
-    const std::string text = fmt::format("{}", fmt::join(words, "|"));
     const auto check = [text](const std::string& word) {
         return from_string<Enum>(word) ? std::string() : fmt::format("\"{}\" is none of {}", word, text);
     };
-    app.add_option_function<std::string>(name, [&value](const std::string& word) { value = *from_string<Enum>(word); }, help)
-        ->check(CLI::Validator(check, ""))
-        ->option_text(text);
-    reading.choices[name] = std::move(words);
+    const auto take = [&value](const std::string& word) { value = *from_string<Enum>(word); };
+    return *app.add_option_function<std::string>(name, take, help)->check(CLI::Validator(check, ""))->option_text(text);
 }
 
 void add_common(CLI::App& app, Reading& reading) {
     app.add_flag("--json", reading.line.json, "Print one JSON document instead of text");
     app.add_flag("-v,--verbose", reading.line.style.verbose, "Also show what was passed over, and each changed field");
     app.add_flag("-q,--quiet", reading.line.style.quiet, "Show only what is a problem");
-    add_choice(app, reading, "--color", reading.line.color, "Colors; auto: on a terminal, unless NO_COLOR is set");
+    add_choice(app, "--color", reading.line.color, "Colors; auto: on a terminal, unless NO_COLOR is set");
     app.add_flag("--no-progress", reading.line.no_progress, "No progress line during long copies");
 }
 
@@ -89,7 +89,8 @@ void add_targets(CLI::App& app, Reading& reading) {
     app.add_option("--env", reading.env,
                    "Without a TARGET: the Python environment (venv, conda or plain), instead of the active one")
         ->option_text("DIR");
-    app.add_option("--input", reading.inputs, "Another way to give a target, as fixNvPe.py has it")->option_text("GLOB");
+    app.add_option("--input", reading.inputs, "Another way to give a target, as fixNvPe.py has it")
+        ->option_text("GLOB");
 }
 
 void add_all_packages(CLI::App& app, Reading& reading) {
@@ -98,7 +99,7 @@ void add_all_packages(CLI::App& app, Reading& reading) {
 }
 
 void add_aslr(CLI::App& app, Reading& reading, const std::string& help) {
-    add_choice(app, reading, "--aslr", reading.line.request.policy.aslr, help);
+    add_choice(app, "--aslr", reading.line.request.policy.aslr, help);
 }
 
 CLI::App& add_command(CLI::App& app, Reading& reading, Command command, const std::string& help,
@@ -114,18 +115,18 @@ CLI::App& add_command(CLI::App& app, Reading& reading, Command command, const st
 void add_commands(CLI::App& app, Reading& reading) {
     Request& request = reading.line.request;
 
-    CLI::App& patch = add_command(app, reading, Command::patch,
-                                  "Clear DYNAMIC_BASE, drop MEM_WRITE on .nv_fatb, keep a backup",
-                                  "  fixnvpe patch\n"
-                                  "  fixnvpe patch \"C:\\Python310\\Lib\\site-packages\\torch\\lib\\*.dll\"\n"
-                                  "  fixnvpe patch --dry-run torch/lib\n"
-                                  "  fixnvpe patch --backup undo --aslr keep torch/lib\n");
+    CLI::App& patch =
+        add_command(app, reading, Command::patch, "Clear DYNAMIC_BASE, drop MEM_WRITE on .nv_fatb, keep a backup",
+                    "  fixnvpe patch\n"
+                    "  fixnvpe patch \"C:\\Python310\\Lib\\site-packages\\torch\\lib\\*.dll\"\n"
+                    "  fixnvpe patch --dry-run torch/lib\n"
+                    "  fixnvpe patch --backup undo --aslr keep torch/lib\n");
     add_all_packages(patch, reading);
     patch.add_flag("-n,--dry-run", request.dry_run, "Say what would be done, write nothing");
     add_aslr(patch, reading,
              "auto (default): clear DYNAMIC_BASE in the files whose .nv_fatb is writable; keep: never touch it; "
              "clear: clear it in every file that has .nv_fatb, as fixNvPe.py did");
-    add_choice(patch, reading, "--backup", request.policy.backup,
+    add_choice(patch, "--backup", request.policy.backup,
                "full (default): NAME.bak, the original file; undo: NAME.fixnvpe-undo, a few hundred bytes that hold "
                "the changed fields, and the file is edited in place; none: neither");
     patch.add_flag("--skip-signed", request.policy.skip_signed, "Leave signed files alone");
@@ -140,7 +141,8 @@ void add_commands(CLI::App& app, Reading& reading) {
     add_aslr(verify, reading, "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
     add_all_packages(verify, reading);
     verify.add_flag("--skip-signed", request.policy.skip_signed, "Do not ask for signed files to be patched");
-    verify.add_flag("--require-backup", request.policy.require_backup, "A patched file without a valid backup fails, too");
+    verify.add_flag("--require-backup", request.policy.require_backup,
+                    "A patched file without a valid backup fails, too");
 
     CLI::App& restore = add_command(app, reading, Command::restore, "Put the originals back",
                                     "  fixnvpe restore\n"
@@ -159,8 +161,7 @@ void add_commands(CLI::App& app, Reading& reading) {
         ->check(CLI::Range(0U, 4096U))
         ->option_text("N");
 
-    CLI::App& clean = add_command(app, reading, Command::clean,
-                                  "Remove backups that are no longer needed",
+    CLI::App& clean = add_command(app, reading, Command::clean, "Remove backups that are no longer needed",
                                   "  fixnvpe clean --dry-run\n"
                                   "  fixnvpe clean --all torch/lib\n");
     clean.add_flag("-n,--dry-run", request.dry_run, "Say what would be done, write nothing");
@@ -170,13 +171,10 @@ void add_commands(CLI::App& app, Reading& reading) {
 
 /// Not a command that works on files, so not one of Command.
 void add_completion(CLI::App& app, Reading& reading) {
-    CLI::App& completion = *app.add_subcommand("completion", "Print a completion script for bash or powershell");
-    completion.add_option("SHELL", reading.completion_shell, "bash or powershell")
-        ->required()
-        ->check(CLI::IsMember(std::set<std::string>{"bash", "powershell"}));
-    completion.footer("Examples:\n"
-                      "  eval \"$(fixnvpe completion bash)\"\n"
-                      "  fixnvpe completion powershell | Out-String | Invoke-Expression\n");
+    CLI::App& completion =
+        *app.add_subcommand("completion", "Print the script by which a shell completes commands, options and values");
+    add_choice(completion, "SHELL", reading.shell, "The shell that reads the script").required();
+    completion.footer(COMPLETION_HELP);
 }
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
@@ -202,26 +200,53 @@ std::vector<std::string> option_names(const CLI::App& app) {
     return names;
 }
 
-std::vector<CommandWords> words_of(const CLI::App& app, const Choices& choices) {
-    std::vector<CommandWords> commands;
-    for (const CLI::App* command : commands_of(app)) {
-        CommandWords words{command->get_name(), command->get_description(), {}};
-        for (const CLI::Option* option : command->get_options()) {
-            for (const std::string& name : option->get_lnames()) {
-                const auto values = choices.find("--" + name);
-                words.options.push_back({"--" + name, option->get_description(),
-                                         values == choices.end() ? std::vector<std::string>() : values->second,
-                                         option->get_items_expected_max() > 0});
-            }
-        }
-        commands.push_back(std::move(words));
+Takes takes_of(const CLI::Option& option) {
+    const std::string& value = option.get_option_text();
+    if (option.get_items_expected_max() == 0) {
+        return Takes::nothing;
     }
-    return commands;
+    if (value.find('|') != std::string::npos) {
+        return Takes::choice;
+    }
+    if (value == "DIR") {
+        return Takes::folder;
+    }
+    return value == "GLOB" || option.get_positional() ? Takes::file : Takes::other;
 }
 
-std::string completion_script(const CLI::App& app, const Reading& reading) {
-    const std::vector<CommandWords> commands = words_of(app, reading.choices);
-    return reading.completion_shell == "bash" ? bash_completion(commands) : powershell_completion(commands);
+OptionWords words_of(const CLI::Option& option) {
+    OptionWords words;
+    words.help = option.get_description();
+    words.takes = takes_of(option);
+    if (words.takes == Takes::choice) {
+        words.choices = CLI::detail::split(option.get_option_text(), '|');
+    }
+    if (option.get_positional()) {
+        words.name = option.get_name(true, false);
+        words.value = Help().make_option_usage(&option);
+        return words;
+    }
+    words.name = "--" + option.get_lnames().front();
+    words.letter = option.get_snames().empty() ? "" : "-" + option.get_snames().front();
+    words.value = option.get_option_text();
+    return words;
+}
+
+CommandWords words_of(const CLI::App& command) {
+    CommandWords words{command.get_name(), command.get_description(), {}, {}, command.get_footer()};
+    for (const CLI::Option* option : command.get_options()) {
+        (option->get_positional() ? words.operands : words.options).push_back(words_of(*option));
+    }
+    return words;
+}
+
+ProgramWords program_words_of(const CLI::App& app) {
+    const CommandWords own = words_of(app);
+    ProgramWords program{own.help, own.options, {}, own.notes};
+    for (const CLI::App* command : commands_of(app)) {
+        program.commands.push_back(words_of(*command));
+    }
+    return program;
 }
 
 /// CLI11 names the words that it did not expect behind a colon.
@@ -232,7 +257,7 @@ std::string hint_for(const CLI::App& app, const std::vector<std::string>& argume
     for (const std::string& argument : arguments) {
         const std::string word = argument.substr(0, argument.find('='));
         if (word.rfind("--", 0) == 0 && std::find(known.begin(), known.end(), word) == known.end()) {
-            if (const std::string hint = suggestion(word, known); !hint.empty()) {
+            if (std::string hint = suggestion(word, known); !hint.empty()) {
                 return hint;
             }
         }
@@ -245,8 +270,10 @@ void build(CLI::App& app, Reading& reading) {
     app.set_version_flag("--version", fmt::format("fixnvpe {} ({})", FIXNVPE_VERSION, reader_name()));
     app.allow_windows_style_options(false);  // "/models/x.dll" is a path, there as here
     app.require_subcommand(0, 1);
-    app.footer("`fixnvpe COMMAND --help` has the options of each. `fixnvpe --input GLOB` means patch.\n\n" +
-               std::string(EXIT_STATUS_HELP));
+    app.footer(
+        "`fixnvpe COMMAND --help` has the options of each. `fixnvpe --input GLOB` means patch.\n"
+        "`fixnvpe completion --help` says how to have the Tab key complete them.\n\n" +
+        std::string(EXIT_STATUS_HELP));
     add_common(app, reading);
     add_commands(app, reading);
     add_completion(app, reading);
@@ -314,6 +341,13 @@ bool wants_json(const std::vector<std::string>& arguments) {
     return has_flag(arguments, "--json", grammar_of(app));
 }
 
+ProgramWords program_words() {
+    Reading reading;
+    CLI::App app(DESCRIPTION, "fixnvpe");
+    build(app, reading);
+    return program_words_of(app);
+}
+
 CommandLine parse_command_line(const std::vector<std::string>& arguments) {
     Reading reading;
     CLI::App app(DESCRIPTION, "fixnvpe");
@@ -336,8 +370,8 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
         reading.line.no_command = true;
         return reading.line;
     }
-    if (!reading.completion_shell.empty()) {
-        reading.line.text = completion_script(app, reading);
+    if (app.got_subcommand("completion")) {
+        reading.line.text = completion_script(reading.shell, program_words_of(app));
         return reading.line;
     }
     return finished(std::move(reading));

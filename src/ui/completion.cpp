@@ -1,78 +1,77 @@
 #include "fixnvpe/ui/completion.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <algorithm>
+#include <set>
+
+#include "completion_scripts.hpp"
 
 namespace fixnvpe {
-namespace {
 
-std::string names_of(const std::vector<CommandWords>& commands) {
-    std::string names;
-    for (const CommandWords& command : commands) {
-        names += (names.empty() ? "" : " ") + command.name;
+std::vector<CommandWords> with_own(const ProgramWords& program) {
+    std::vector<CommandWords> commands{{"", program.help, program.options, {}, program.notes}};
+    commands.insert(commands.end(), program.commands.begin(), program.commands.end());
+    return commands;
+}
+
+std::vector<std::string> command_names(const ProgramWords& program) {
+    std::vector<std::string> names;
+    for (const CommandWords& command : program.commands) {
+        names.push_back(command.name);
     }
     return names;
 }
 
-std::string options_of(const CommandWords& command) {
-    std::string names;
+std::vector<std::string> spellings_of(const OptionWords& option) {
+    return option.letter.empty() ? std::vector{option.name} : std::vector{option.letter, option.name};
+}
+
+std::vector<std::string> spellings_of(const CommandWords& command) {
+    std::vector<std::string> names;
     for (const OptionWords& option : command.options) {
-        names += (names.empty() ? "" : " ") + option.name;
+        const std::vector<std::string> spellings = spellings_of(option);
+        names.insert(names.end(), spellings.begin(), spellings.end());
     }
     return names;
 }
 
-}  // namespace
-
-std::string bash_completion(const std::vector<CommandWords>& commands) {
-    std::string cases;
-    for (const CommandWords& command : commands) {
-        cases += fmt::format("        {}) options='{}' ;;\n", command.name, options_of(command));
+std::vector<std::string> options_with_value(const ProgramWords& program) {
+    std::set<std::string> names;
+    for (const CommandWords& command : with_own(program)) {
+        for (const OptionWords& option : command.options) {
+            if (option.takes != Takes::nothing) {
+                const std::vector<std::string> spellings = spellings_of(option);
+                names.insert(spellings.begin(), spellings.end());
+            }
+        }
     }
-    return fmt::format(R"(_fixnvpe() {{
-    local word=${{COMP_WORDS[COMP_CWORD]}} options=--help
-    if [[ $COMP_CWORD -eq 1 && $word != -* ]]; then
-        COMPREPLY=($(compgen -W '{}' -- "$word"))
-        return
-    fi
-    case ${{COMP_WORDS[1]}} in
-{}    esac
-    if [[ $word == -* ]]; then
-        COMPREPLY=($(compgen -W "$options" -- "$word"))
-    else
-        local IFS=$'\n'
-        COMPREPLY=($(compgen -f -- "$word"))
-    fi
-}}
-complete -o filenames -F _fixnvpe fixnvpe
-)",
-                       names_of(commands), cases);
+    return {names.begin(), names.end()};
 }
 
-std::string powershell_completion(const std::vector<CommandWords>& commands) {
-    std::string table;
-    for (const CommandWords& command : commands) {
-        table += fmt::format("        '{}' = '{}'\n", command.name, options_of(command));
+const OptionWords* choice_operand(const CommandWords& command) {
+    const auto found = std::find_if(command.operands.begin(), command.operands.end(),
+                                    [](const OptionWords& operand) { return operand.takes == Takes::choice; });
+    return found == command.operands.end() ? nullptr : &*found;
+}
+
+std::string escaped(std::string_view text, std::string_view characters) {
+    std::string result;
+    for (const char c : text) {
+        if (characters.find(c) != std::string_view::npos) {
+            result += '\\';
+        }
+        result += c;
     }
-    return fmt::format(R"(Register-ArgumentCompleter -Native -CommandName fixnvpe, fixnvpe.exe -ScriptBlock {{
-    param($word, $ast, $position)
-    $options = @{{
-{}    }}
-    $typed = @($ast.CommandElements | ForEach-Object {{ $_.ToString() }})
-    $known = $typed.Count -gt 1 -and $options.ContainsKey($typed[1])
-    if ($known -and $word.StartsWith('-')) {{
-        $words = $options[$typed[1]] -split ' '
-    }} elseif (-not $known) {{
-        $words = '{}' -split ' '
-    }} else {{
-        return
-    }}
-    $words | Where-Object {{ $_ -like "$word*" }} | ForEach-Object {{
-        [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
-    }}
-}}
-)",
-                       table, names_of(commands));
+    return result;
+}
+
+std::string completion_script(Shell shell, const ProgramWords& program) {
+    switch (shell) {
+        case Shell::bash: return bash_completion(program);
+        case Shell::zsh: return zsh_completion(program);
+        case Shell::fish: return fish_completion(program);
+        case Shell::powershell: return powershell_completion(program);
+    }
+    return {};
 }
 
 }  // namespace fixnvpe

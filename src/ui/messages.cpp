@@ -85,9 +85,10 @@ std::vector<Message> messages_of(const Summary& summary, const ReportStyle& styl
         add_error(problem);
     }
     if (summary.exit_status == ExitStatus::interrupted) {
-        messages.push_back({Message::Level::error, fmt::format("interrupted: {} not begun, and what was done stays done\n"
-                                                               "  hint: run it again for the rest",
-                                                               plural(summary.not_begun, "file"))});
+        const std::string rest =
+            summary.not_begun == 0 ? "" : plural(summary.not_begun, "file") + " not begun, and ";
+        messages.push_back({Message::Level::error, fmt::format("interrupted: {}what was done stays done\n"
+                                                               "  hint: run it again for the rest", rest)});
     }
     return messages;
 }

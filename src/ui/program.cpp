@@ -15,9 +15,14 @@
 namespace fixnvpe {
 namespace {
 
+/// What could not be written can't be told there either.
+struct OutputError : Error {
+    using Error::Error;
+};
+
 void print(const std::string& text) {
-    if (!os::write(os::Stream::standard_output, text)) {
-        throw Error(ErrorCode::io, "standard output: write failed", "is the disk full?");
+    if (const auto error = os::write(os::Stream::standard_output, text)) {
+        throw OutputError(ErrorCode::io, "standard output: " + error->message(), error->hint());
     }
 }
 
@@ -96,9 +101,10 @@ int run_program(const std::vector<std::string>& arguments) {
         }
         command = line.request.policy.command;
         return static_cast<int>(carry_out(line));
+    } catch (const OutputError&) {
+        throw;
     } catch (const Error& error) {
-        // What it could not write before, it can't write now.
-        if (wants_json(arguments) && error.code() != ErrorCode::io) {
+        if (wants_json(arguments)) {
             print(json_of_failure(command, error, status_of_failure()));
         }
         throw;

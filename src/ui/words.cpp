@@ -19,12 +19,16 @@ std::string words(const Reason& reason) {
                                reason.value, reason.limit);
         case Why::is_link: return "it is a link to another file";
         case Why::missing: return "the file is missing, but its backup is there";
+        case Why::missing_for_good: return "the file is missing, and what has its backup's name is none";
         case Why::no_backup: return "it is patched, but there is no backup";
         case Why::no_valid_backup: return "no valid backup";
         case Why::bad_backup: return "a backup can't be used";
         case Why::not_ours: return "not fixnvpe's";
         case Why::usable: return "restore could use it";
+        case Why::equal: return "equal to its DLL";
+        case Why::patched_itself: return "patched itself, no original";
         case Why::other_build: return "of another build";
+        case Why::maybe_other_build: return "of another build, as far as can be told";
         case Why::nothing_to_undo: return "nothing to undo";
         case Why::bad_undo: return "it can't be used";
         case Why::half_done: return "an edit was broken off half way: patch or restore it first";
@@ -42,10 +46,10 @@ std::string words_for_clean(const CleanOutcome& outcome) {
     if (outcome.reason.why == Why::bad_undo && outcome.cause) {
         text += ": " + printable(outcome.cause->message());
     }
-    if (outcome.kind != SidecarKind::undo && outcome.reason.why == Why::dll_gone) {
+    if (!is_undo_kind(outcome.kind) && outcome.reason.why == Why::dll_gone) {
         text += ": it may be the only copy";
     }
-    if (outcome.kind != SidecarKind::undo && outcome.reason.why == Why::dll_damaged) {
+    if (!is_undo_kind(outcome.kind) && outcome.reason.why == Why::dll_damaged) {
         text += ": it may be the only whole copy";
     }
     return text;
@@ -64,7 +68,9 @@ std::string words(const Note& note) {
         case NoteCode::moved_aside: return "the backup of another build was moved to " + file;
         case NoteCode::temporary_left: return "a temporary was left by a crash: patch removes it";
         case NoteCode::temporary_removed: return "a temporary that a crash had left was removed";
-        case NoteCode::in_work: return words({Why::in_use});
+        case NoteCode::in_work:
+            return note.error && note.error->hint() == Hint::remove_if_alone ? "another fixnvpe may be at work on it"
+                                                                             : words({Why::in_use});
         case NoteCode::skipped_signed: return "signed: skipped";
         case NoteCode::put_back: return "the file was missing and its backup was put back first";
         case NoteCode::relocations_unknown: return "its relocations can't be counted: " + cause;
@@ -117,7 +123,8 @@ std::optional<Error> error_of(const FileOutcome& outcome, Command command) {
     switch (outcome.undone.why) {
         case Why::is_link:
             return error(ErrorCode::link, to_string(command), fmt::format("name that file itself to {} it", to_string(command)));
-        case Why::missing: return error(ErrorCode::missing, "look up", Hint::patch_or_restore);
+        case Why::missing: return error(ErrorCode::missing, "look up", Hint::restore_puts_back);
+        case Why::missing_for_good: return error(ErrorCode::not_found, "look up", Hint::none);
         case Why::no_backup: return error(ErrorCode::no_backup, to_string(command), Hint::install_again);
         default: return error(ErrorCode::refused, "refused", Hint::none);
     }
@@ -125,7 +132,8 @@ std::optional<Error> error_of(const FileOutcome& outcome, Command command) {
 
 std::string hint_of(const Error& error, const Policy& policy) {
     std::string hint = words_of(error.hint(), error.detail());
-    if (error.hint() == Hint::free_space && policy.command == Command::patch && policy.backup == BackupMode::full) {
+    const bool no_room = error.hint() == Hint::free_space || error.hint() == Hint::size_limit;
+    if (no_room && policy.command == Command::patch && policy.backup == BackupMode::full) {
         hint += ", or try --backup undo";
     }
     return hint;

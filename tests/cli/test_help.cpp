@@ -18,7 +18,7 @@ TEST_CASE("help: a command's help, the nearest word, and completion scripts") {
         CHECK(script.exit_status == 0);
         CHECK(script.out.find("--require-backup") != std::string::npos);
     }
-    CHECK(session.fixnvpe({"completion", "fish"}).exit_status == 2);
+    CHECK(session.fixnvpe({"completion", "tcsh"}).exit_status == 2);
 }
 
 }  // namespace fixnvpe::test

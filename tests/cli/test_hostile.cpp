@@ -36,7 +36,8 @@ const std::vector<std::string> NAMES{
     "new\nline.dll",
     "bell\a.dll",
     "\x1b[2J\x1b]0;title\a.dll",
-    "\xc2\x9b" "31m.dll",
+    "\xc2\x9b"
+    "31m.dll",
     "right\xe2\x80\xaeto left.dll",
     "invalid\xff\xfe.dll",
     "quote\"'`.dll",
@@ -49,10 +50,12 @@ const std::vector<std::string> NAMES{
 };
 
 bool is_harmless(const std::string& text) {
-    return std::none_of(text.begin(), text.end(), [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return (byte < 0x20 && c != '\n') || byte == 0x7f;
-    }) && text.find("\xc2\x9b") == std::string::npos && text.find("\xe2\x80\xae") == std::string::npos;
+    return std::none_of(text.begin(), text.end(),
+                        [](char c) {
+                            const auto byte = static_cast<unsigned char>(c);
+                            return (byte < 0x20 && c != '\n') || byte == 0x7f;
+                        }) &&
+           text.find("\xc2\x9b") == std::string::npos && text.find("\xe2\x80\xae") == std::string::npos;
 }
 
 }  // namespace
@@ -86,9 +89,11 @@ TEST_CASE("hostile: whatever is in a tree, nothing outside is touched, nothing h
     const FileState secret = state_of(session / "outside" / "secret");
     const FileState passwd = state_of("/etc/passwd");
 
-    const std::vector<std::vector<std::string>> commands{
-        {"verify"}, {"scan"}, {"patch", "-n"}, {"patch"}, {"verify", "-v"}, {"patch", "--backup", "undo"}, {"clean"},
-        {"restore"}, {"clean", "--all"}, {"patch", "--backup", "none"}};
+    const std::vector<std::vector<std::string>> commands{{"verify"},         {"scan"},
+                                                         {"patch", "-n"},    {"patch"},
+                                                         {"verify", "-v"},   {"patch", "--backup", "undo"},
+                                                         {"clean"},          {"restore"},
+                                                         {"clean", "--all"}, {"patch", "--backup", "none"}};
     for (const std::vector<std::string>& command : commands) {
         for (const std::string target : {"tree", "tree/**", "tree/*.dll"}) {
             std::vector<std::string> words = command;

@@ -13,6 +13,7 @@
 #include "support/catch.hpp"
 #include "support/print_session.hpp"
 #include "support/session.hpp"
+#include "support/unprivileged.hpp"
 
 namespace fixnvpe::test {
 namespace {
@@ -24,45 +25,6 @@ const std::string SAVES = "  (4.0 KiB of commit to save in each process)\n";
 std::string testdata(const std::string& name) {
     return read_file(std::string(FIXNVPE_TESTDATA_DIR) + "/pe/" + name);
 }
-
-/// Runs the program as a user who is not root, whoever runs the tests.
-class Unprivileged {
-public:
-    explicit Unprivileged(const Session& session) : session_(session) {
-        // The build folder may be closed to others.
-        fs::copy_file(program().path, tools_ / "fixnvpe");
-        fs::permissions(tools_.path(), fs::perms(0755));
-        fs::permissions(session.folder(), fs::perms(0755));
-    }
-
-    [[nodiscard]] std::string told(std::vector<std::string> arguments) const {
-        arguments.emplace_back("--json");
-        return in_short(nlohmann::json::parse(fixnvpe(arguments).out));
-    }
-
-    [[nodiscard]] Output fixnvpe(const std::vector<std::string>& arguments) const {
-        std::vector<std::string> words;
-        if (::geteuid() == 0) {
-            words = {"setpriv", "--reuid=" + std::to_string(USER), "--regid=" + std::to_string(USER), "--clear-groups"};
-        }
-        words.push_back((tools_ / "fixnvpe").string());
-        words.insert(words.end(), arguments.begin(), arguments.end());
-        const ProcessResult result = session_.run({.words = words});
-        return {result.exit_status, result.out, result.err};
-    }
-
-    /// Gives a file or folder to that user.
-    static void own(const fs::path& path) {
-        if (::geteuid() == 0 && ::chown(path.c_str(), USER, USER) != 0) {
-            throw std::runtime_error("chown " + path.string());
-        }
-    }
-
-private:
-    static constexpr uid_t USER = 65534;
-    const Session& session_;
-    TempFolder tools_;
-};
 
 }  // namespace
 

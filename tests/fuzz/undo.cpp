@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "fixnvpe/pe/reader.hpp"
 #include "fixnvpe/base/text.hpp"
 #include "fixnvpe/patch/undo_file.hpp"
+#include "fixnvpe/pe/reader.hpp"
 #include "fuzz.hpp"
 
 namespace fixnvpe::test {
@@ -59,12 +59,12 @@ std::uint32_t value_at(const Bytes& window, const Edit& edit) {
 }
 
 /// restore's decision, and what it would write.
-void check(const UndoRecord& record, std::string_view name, const Headers& headers, const PeImage& image) {
+void check(const UndoRecord& record, const Headers& headers, const PeImage& image) {
     const Bytes& window = headers.bytes;
     const std::uint64_t file_size = headers.file_size;
     UndoProgress progress = UndoProgress::none;
     try {
-        progress = check_undo(record, name, file_size, window, image);
+        progress = check_undo(record, file_size, window, image);
     } catch (const Error& error) {
         expect_refusal(error);
         return;
@@ -101,7 +101,7 @@ void check(const UndoRecord& record, std::string_view name, const Headers& heade
     for (const Bytes& state : {original, edited}) {
         const PeImage there = read_pe_raw(state, file_size);
         const UndoProgress expected = state == original ? UndoProgress::none : UndoProgress::all;
-        expect(check_undo(record, name, file_size, state, there) == expected, "the undo file explains both ends");
+        expect(check_undo(record, file_size, state, there) == expected, "the undo file explains both ends");
     }
 }
 
@@ -113,11 +113,11 @@ void run(ByteView input) {
     if (!record || !image) {
         return;
     }
-    check(*record, "a.dll", *headers, *image);
+    check(*record, *headers, *image);
     // Who forges one knows the rest, too.
     record->file_size = headers->file_size;
     record->fingerprint = header_fingerprint(headers->bytes, *image);
-    check(*record, record->file_name, *headers, *image);
+    check(*record, *headers, *image);
 }
 
 }  // namespace

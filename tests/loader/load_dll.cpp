@@ -68,8 +68,9 @@ std::vector<Section> sections_of(std::uint8_t* base) {
 
 /// The ImageBase in the file: that in memory is where the loader put it.
 std::uint64_t preferred_base(const std::wstring& path) {
-    const HANDLE file = ::CreateFileW(path.c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-                                      nullptr, OPEN_EXISTING, 0, nullptr);
+    const HANDLE file =
+        ::CreateFileW(path.c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
+                      OPEN_EXISTING, 0, nullptr);
     std::vector<std::uint8_t> bytes(4096);
     DWORD got = 0;
     const bool read = file != INVALID_HANDLE_VALUE &&
@@ -105,7 +106,8 @@ void print_protection(const Section& section) {
             return;
         }
         auto* const end = static_cast<std::uint8_t*>(region.BaseAddress) + region.RegionSize;
-        std::printf("  %s %s %s\n", section.name.c_str(), name_of_protection(region.Protect), name_of_type(region.Type));
+        std::printf("  %s %s %s\n", section.name.c_str(), name_of_protection(region.Protect),
+                    name_of_type(region.Type));
         at = end;
     }
 }
@@ -141,7 +143,8 @@ bool show(const std::wstring& path) {
     auto* const base = reinterpret_cast<std::uint8_t*>(module);
     const std::uint64_t preferred = preferred_base(path);
     std::printf("%s\n", utf8(path).c_str());
-    std::printf("  base %#llx preferred %#llx %s\n", static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(base)),
+    std::printf("  base %#llx preferred %#llx %s\n",
+                static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(base)),
                 static_cast<unsigned long long>(preferred),
                 preferred == reinterpret_cast<std::uintptr_t>(base) ? "kept" : "relocated");
     std::printf("  commit %lld\n", static_cast<long long>(commit));

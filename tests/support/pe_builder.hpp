@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "fixnvpe/pe/image.hpp"
 #include "fixnvpe/pe/headers.hpp"
+#include "fixnvpe/pe/image.hpp"
 
 /// PE files made from plain values. Written from Microsoft's "PE Format" specification and not from the
 /// readers under test: of those it uses the names of offsets and flags alone.

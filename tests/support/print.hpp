@@ -6,11 +6,11 @@
 #include <string>
 #include <type_traits>
 
-#include "fixnvpe/pe/checksum.hpp"
 #include "fixnvpe/base/error.hpp"
-#include "fixnvpe/pe/image.hpp"
 #include "fixnvpe/patch/plan.hpp"
 #include "fixnvpe/patch/status.hpp"
+#include "fixnvpe/pe/checksum.hpp"
+#include "fixnvpe/pe/image.hpp"
 #include "support/catch.hpp"
 #include "support/headers.hpp"
 

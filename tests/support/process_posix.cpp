@@ -142,15 +142,15 @@ ProcessResult run_process(const ProcessRequest& request) {
     const std::vector<char*> argv = pointers_to(words);
     std::vector<char*> envp = pointers_to(variables);
     const std::string folder = request.folder.string();
+    if (request.standard_output == Sink::closed_pipe) {
+        out.reader.close();  // before there is anybody who could write
+    }
 
     const pid_t child = ::fork();
     if (child == -1) {
         fail("fork");
     }
     if (child == 0) {
-        if (request.standard_output == Sink::closed_pipe) {
-            ::close(out.reader.get());
-        }
         const int output = request.standard_output == Sink::full_disk ? full.get() : out.writer.get();
         if (::dup2(in.get(), STDIN_FILENO) == -1 || ::dup2(output, STDOUT_FILENO) == -1 ||
             ::dup2(err.writer.get(), STDERR_FILENO) == -1 || (!folder.empty() && ::chdir(folder.c_str()) == -1)) {
@@ -165,9 +165,6 @@ ProcessResult run_process(const ProcessRequest& request) {
     }
     out.writer.close();
     err.writer.close();
-    if (request.standard_output == Sink::closed_pipe) {
-        out.reader.close();
-    }
     ProcessResult result;
     if (!read_streams(out, err, end, result)) {
         ::kill(child, SIGKILL);

@@ -37,6 +37,7 @@ const Program& program() {
         std::istringstream words(variable("FIXNVPE_TEST_RUNNER"));
         made.runner.assign(std::istream_iterator<std::string>(words), {});
         made.windows = made.path.extension() == ".exe";
+        made.sanitized = !variable("ASAN_OPTIONS").empty();
         return made;
     }();
     return instance;

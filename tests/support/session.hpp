@@ -40,7 +40,8 @@ using Snapshot = std::map<std::string, FileState>;
 struct Program {
     std::filesystem::path path;
     std::vector<std::string> runner;
-    bool windows = false;  ///< an .exe
+    bool windows = false;    ///< an .exe
+    bool sanitized = false;  ///< ASAN_OPTIONS are set
     /// The program and these arguments.
     [[nodiscard]] std::vector<std::string> with(const std::vector<std::string>& arguments) const;
 };

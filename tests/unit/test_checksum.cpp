@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "fixnvpe/pe/reader.hpp"
 #include "fixnvpe/patch/plan.hpp"
+#include "fixnvpe/pe/reader.hpp"
 #include "support/catch.hpp"
 #include "support/headers.hpp"
 #include "support/pe_builder.hpp"

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "fixnvpe/patch/status.hpp"
 #include "fixnvpe/pe/headers.hpp"
 #include "fixnvpe/pe/reader.hpp"
-#include "fixnvpe/patch/status.hpp"
 #include "fixnvpe/ui/words.hpp"
 #include "support/catch.hpp"
 #include "support/decided.hpp"

@@ -48,6 +48,7 @@ std::string word(State state) {
         case State::original: return "original";
         case State::half_done: return "half-done";
         case State::copy: return "copy";
+        case State::patched_itself: return "patched-itself";
         case State::stale: return "stale";
         case State::unusable: return "unusable";
         case State::alone: return "-";
@@ -112,9 +113,9 @@ std::string described(const Case& c) {
                        word(c.undo), word(c.legacy));
 }
 
-const std::vector<State> COPY_STATES{ABSENT, State::original, State::copy, State::stale, State::unusable};
-const std::vector<State> UNDO_STATES{ABSENT,      State::original, State::half_done,
-                                     State::copy, State::stale,    State::unusable};
+const std::vector<State> COPY_STATES{ABSENT,       State::original, State::copy, State::patched_itself,
+                                     State::stale, State::unusable};
+const std::vector<State> UNDO_STATES{ABSENT, State::original, State::half_done, State::copy, State::stale, State::unusable};
 
 /// A DLL with a writable .nv_fatb, or one that is patched.
 DllFacts cuda_dll(bool patched) {
@@ -150,12 +151,8 @@ std::size_t for_all(Command command, const std::function<void(const Case&)>& che
     return count;
 }
 
-bool shows_a_patch(State state) {
+bool holds_original(State state) {
     return state == State::original || state == State::half_done;
-}
-
-bool valid(State state) {
-    return shows_a_patch(state) || state == State::copy;
 }
 
 /// Where a row says nothing, anything goes. The first row that fits a combination decides.
@@ -190,25 +187,35 @@ TEST_CASE("decide: patch, for every backup mode and every state of the sidecars"
         {"undo|none", "original", "", "", "patch edit"},
         // The undo file explains the file's state: back to the original first.
         {"", "unusable", "original|half-done", "", "refuse bad-backup"},
-        {"full", "stale", "original|half-done", "", "patch keep-as-backup undo-first; full move-aside; undo remove"},
+        {"full", "stale|patched-itself", "original|half-done", "",
+         "patch keep-as-backup undo-first; full move-aside; undo remove"},
         {"full", "copy", "original|half-done", "", "patch keep-as-backup undo-first; full remove; undo remove"},
         {"full", "-", "original|half-done", "", "patch keep-as-backup undo-first; undo remove"},
-        {"undo|none", "stale", "original|half-done", "", "patch edit-with-undo undo-first; full move-aside"},
+        {"undo|none", "stale|patched-itself", "original|half-done", "",
+         "patch edit-with-undo undo-first; full move-aside"},
         {"undo|none", "", "original|half-done", "", "patch edit-with-undo undo-first"},
         {"full", "", "", "original", "patch replace"},
         {"undo|none", "", "", "original", "patch edit"},
         // It is an original. What can't be used must not be written over.
         {"full|undo", "unusable", "", "", "refuse bad-backup"},
         {"full|undo", "", "unusable", "", "refuse bad-backup"},
+        // What is none of its originals makes room; a copy may go, for the file becomes its own backup.
         {"full", "-", "-", "", "patch keep-as-backup"},
-        {"full", "-", "copy|stale", "", "patch keep-as-backup; undo remove"},
+        {"full", "-", "copy", "", "patch keep-as-backup; undo remove"},
+        {"full", "-", "stale", "", "patch keep-as-backup; undo move-aside"},
         {"full", "copy", "-", "", "patch keep-as-backup; full remove"},
-        {"full", "copy", "copy|stale", "", "patch keep-as-backup; full remove; undo remove"},
-        {"full", "stale", "-", "", "patch keep-as-backup; full move-aside"},
-        {"full", "stale", "copy|stale", "", "patch keep-as-backup; full move-aside; undo remove"},
-        {"undo", "stale", "", "", "patch edit-with-undo; full move-aside"},
+        {"full", "copy", "copy", "", "patch keep-as-backup; full remove; undo remove"},
+        {"full", "copy", "stale", "", "patch keep-as-backup; full remove; undo move-aside"},
+        {"full", "stale|patched-itself", "-", "", "patch keep-as-backup; full move-aside"},
+        {"full", "stale|patched-itself", "copy", "", "patch keep-as-backup; full move-aside; undo remove"},
+        {"full", "stale|patched-itself", "stale", "", "patch keep-as-backup; full move-aside; undo move-aside"},
+        {"undo", "stale|patched-itself", "stale", "", "patch edit-with-undo; full move-aside; undo move-aside"},
+        {"undo", "stale|patched-itself", "", "", "patch edit-with-undo; full move-aside"},
+        {"undo", "", "stale", "", "patch edit-with-undo; undo move-aside"},
         {"undo", "", "", "", "patch edit-with-undo"},
-        {"none", "stale", "", "", "patch edit; full move-aside"},
+        {"none", "stale|patched-itself", "stale", "", "patch edit; full move-aside; undo move-aside"},
+        {"none", "stale|patched-itself", "", "", "patch edit; full move-aside"},
+        {"none", "", "stale", "", "patch edit; undo move-aside"},
         {"none", "", "", "", "patch edit"},
     };
     const std::size_t count = for_all(Command::patch, [&](const Case& c) {
@@ -219,26 +226,84 @@ TEST_CASE("decide: patch, for every backup mode and every state of the sidecars"
             CHECK(described(c.decision(), c.sidecars()) == "nothing");
         }
     });
-    CHECK(count == 900);
+    CHECK(count == 1296);
 }
 
 TEST_CASE("decide: restore, for every state of the sidecars") {
-    const std::vector<Row> rows{
-        {"", "original|copy", "-|stale|unusable", "", "restore rename; full use-up"},
-        {"", "original|copy", "", "", "restore rename; full use-up; undo remove"},
-        {"", "", "original|half-done|copy", "", "restore edit; undo use-up"},
-        {"", "", "", "original|copy", "restore rename; legacy use-up"},
-        {"", "-", "-", "-", "nothing"},
-        {"", "", "", "", "refuse bad-backup"},
+    const std::vector<Row> with_original{
+        {"", "original", "-|stale|unusable", "", "restore rename; full use-up"},
+        {"", "original", "", "", "restore rename; full use-up; undo remove"},
+        {"", "", "original|half-done", "", "restore edit; undo use-up"},
+        {"", "", "copy", "original", "restore rename; undo remove; legacy use-up"},
+        {"", "", "", "original", "restore rename; legacy use-up"},
+    };
+    const std::vector<Row> of_a_patched_file{
+        {"", "stale|unusable", "", "", "refuse bad-backup"},
+        {"", "", "stale|unusable", "", "refuse bad-backup"},
+        {"", "", "", "stale|unusable", "refuse bad-backup"},
+        {"", "", "", "", "refuse no-backup"},
+    };
+    const std::vector<Row> of_an_original{
+        {"", "copy", "-|stale|unusable", "", "restore rename; full use-up"},
+        {"", "copy", "copy", "", "restore rename; full use-up; undo remove"},
+        {"", "", "copy", "", "restore edit; undo use-up"},
+        {"", "", "", "copy", "restore rename; legacy use-up"},
+        {"", "", "", "", "nothing"},
     };
     for_all(Command::restore, [&](const Case& c) {
-        if (c.full == ABSENT && c.undo == ABSENT && c.legacy == ABSENT && c.dll.plan_is_empty) {
-            INFO(described(c));
-            CHECK(described(c.decision(), {}) == "refuse no-backup");
-            return;
-        }
-        check_rows(c, rows);
+        const bool has_original = holds_original(c.full) || holds_original(c.undo) || holds_original(c.legacy);
+        check_rows(c, has_original ? with_original : c.dll.plan_is_empty ? of_a_patched_file : of_an_original);
     });
+}
+
+TEST_CASE("decide: of several originals the one with the most bits is taken") {
+    Case c;
+    c.policy.command = Command::restore;
+    c.dll = cuda_dll(true);
+    Sidecars sidecars{{Kind::full, State::original, true}, {Kind::legacy, State::original, true}};
+    sidecars[0].bits = 1;
+    sidecars[1].bits = 2;
+    CHECK(described(decide(c.policy, c.dll, sidecars), sidecars) == "restore rename; legacy use-up");
+    sidecars[0].bits = 2;
+    CHECK(described(decide(c.policy, c.dll, sidecars), sidecars) == "restore rename; full use-up");
+}
+
+TEST_CASE("decide: what headers do not prove is compared before anything rests on it") {
+    struct Row {
+        Command command;
+        Kind kind;
+        State state;
+        bool proven;
+        bool compared_first;
+    };
+    const Row rows[] = {
+        {Command::restore, Kind::full, State::original, false, true},
+        {Command::restore, Kind::full, State::original, true, false},
+        {Command::restore, Kind::legacy, State::original, false, true},
+        {Command::restore, Kind::numbered, State::original, true, true},
+        {Command::restore, Kind::undo, State::original, false, false},
+        {Command::patch, Kind::full, State::original, false, true},
+        {Command::patch, Kind::full, State::original, true, false},
+        {Command::patch, Kind::full, State::copy, true, true},
+        {Command::patch, Kind::full, State::stale, false, false},
+        {Command::clean, Kind::full, State::copy, true, true},
+        {Command::clean, Kind::numbered, State::copy, true, true},
+        {Command::clean, Kind::full, State::original, false, false},
+        {Command::verify, Kind::full, State::original, false, false},
+        {Command::scan, Kind::full, State::copy, false, false},
+    };
+    for (const Row& row : rows) {
+        INFO(to_string(row.command) << " " << to_string(row.kind) << " " << word(row.state));
+        Policy policy;
+        policy.command = row.command;
+        Sidecars sidecars{{row.kind, row.state, true}};
+        sidecars[0].proven = row.proven;
+        sidecars[0].compared = false;
+        const Decision decision = decide(policy, cuda_dll(row.command == Command::restore), sidecars);
+        CHECK(to_be_compared(policy, decision, sidecars).size() == (row.compared_first ? 1U : 0U));
+        sidecars[0].compared = true;
+        CHECK(to_be_compared(policy, decision, sidecars).empty());
+    }
 }
 
 TEST_CASE("decide: restore --keep-backup copies, removes nothing, and leaves alone what is restored") {
@@ -250,9 +315,8 @@ TEST_CASE("decide: restore --keep-backup copies, removes nothing, and leaves alo
             CHECK((sidecar.fate == Fate::keep || sidecar.fate == Fate::use));
         }
         CHECK(decision.way != Way::rename);
-        if (c.full == State::copy) {
-            CHECK(decision.act == Act::nothing);
-        }
+        const bool has_original = holds_original(c.full) || holds_original(c.undo) || holds_original(c.legacy);
+        CHECK((decision.act == Act::restore) == has_original);
     });
 }
 
@@ -274,14 +338,14 @@ TEST_CASE("decide: with --require-backup a patched file needs one that is valid"
         c.policy.require_backup = true;
         INFO(described(c));
         const Decision decision = c.decision();
-        const bool lacks = decision.status == Status::patched && !valid(c.full) && !valid(c.undo) && !valid(c.legacy);
+        const bool has_original = holds_original(c.full) || holds_original(c.undo) || holds_original(c.legacy);
+        const bool lacks = decision.status == Status::patched && !has_original;
         CHECK(decision.fails == (decision.needs_patch || lacks));
         CHECK(decision.reason == (lacks ? Reason{Why::no_valid_backup} : Reason{}));
     });
 }
 
-TEST_CASE(
-    "decide: clean keeps what restore could use, unless it is asked for, and what a half-done edit needs always") {
+TEST_CASE("decide: clean keeps what restore could use, unless it is asked for, and what a half-done edit needs always") {
     for_all(Command::clean, [&](Case c) {
         for (const bool usable_too : {false, true}) {
             c.policy.clean_usable = usable_too;
@@ -299,16 +363,20 @@ TEST_CASE(
                         CHECK(reason.why == Why::usable);
                         break;
                     case State::copy:
-                        CHECK(fate == (usable_too || is_undo ? Fate::remove : Fate::keep));
-                        CHECK(reason.why == (is_undo ? Why::nothing_to_undo : Why::usable));
+                        CHECK(fate == Fate::remove);
+                        CHECK(reason.why == (is_undo ? Why::nothing_to_undo : Why::equal));
                         break;
                     case State::half_done:
                         CHECK(fate == Fate::keep);
                         CHECK(reason.why == Why::half_done);
                         break;
+                    case State::patched_itself:
+                        CHECK(fate == (usable_too ? Fate::remove : Fate::keep));
+                        CHECK(reason.why == Why::patched_itself);
+                        break;
                     case State::stale:
-                        CHECK(fate == Fate::remove);
-                        CHECK(reason.why == Why::other_build);
+                        CHECK(fate == (usable_too ? Fate::remove : Fate::keep));
+                        CHECK(reason.why == Why::maybe_other_build);
                         break;
                     default:
                         CHECK(fate == (usable_too && is_undo ? Fate::remove : Fate::keep));
@@ -336,32 +404,21 @@ TEST_CASE("decide: clean beside a DLL that is missing or damaged") {
         {Presence::missing, {full}, false, {{Fate::keep, {Why::dll_gone}}}},
         {Presence::missing, {full}, true, {{Fate::remove, {Why::dll_gone}}}},
         {Presence::missing, {foreign}, true, {{Fate::keep, {Why::not_ours}}}},
-        {Presence::missing, {undo}, false, {{Fate::remove, {Why::dll_gone}}}},
+        {Presence::missing, {undo}, false, {{Fate::keep, {Why::dll_gone}}}},
+        {Presence::missing, {undo}, true, {{Fate::remove, {Why::dll_gone}}}},
         {Presence::missing, {temporary}, false, {{Fate::remove, {Why::left_by_crash}}}},
-        {Presence::missing,
-         {full, temporary},
-         true,
-         {{Fate::keep, {Why::dll_left_by_crash}}, {Fate::keep, {Why::dll_left_by_crash}}}},
+        {Presence::missing, {full, temporary}, true, {{Fate::keep, {Why::dll_left_by_crash}}, {Fate::keep, {Why::dll_left_by_crash}}}},
         {Presence::damaged, {full}, false, {{Fate::keep, {Why::dll_damaged}}}},
         {Presence::damaged, {full}, true, {{Fate::remove, {Why::dll_damaged}}}},
         {Presence::damaged, {undo}, false, {{Fate::keep, {Why::dll_damaged}}}},
         {Presence::damaged, {undo}, true, {{Fate::remove, {Why::dll_damaged}}}},
-        {Presence::damaged,
-         {full, temporary},
-         false,
-         {{Fate::keep, {Why::dll_damaged}}, {Fate::remove, {Why::left_by_crash}}}},
+        {Presence::damaged, {full, temporary}, false, {{Fate::keep, {Why::dll_damaged}}, {Fate::remove, {Why::left_by_crash}}}},
         {Presence::there, {{Kind::numbered, State::original, true}}, false, {{Fate::keep, {Why::usable}}}},
         {Presence::there, {{Kind::numbered, State::copy, true}}, true, {{Fate::remove, {Why::usable}}}},
         {Presence::there, {{Kind::numbered, State::stale, true}}, false, {{Fate::remove, {Why::other_build}}}},
         {Presence::there, {{Kind::numbered, State::unusable, false}}, true, {{Fate::keep, {Why::not_ours}}}},
-        {Presence::missing,
-         {foreign, temporary},
-         true,
-         {{Fate::keep, {Why::not_ours}}, {Fate::keep, {Why::dll_left_by_crash}}}},
-        {Presence::missing,
-         {undo, temporary},
-         false,
-         {{Fate::remove, {Why::dll_gone}}, {Fate::remove, {Why::left_by_crash}}}},
+        {Presence::missing, {foreign, temporary}, true, {{Fate::keep, {Why::not_ours}}, {Fate::keep, {Why::dll_left_by_crash}}}},
+        {Presence::missing, {undo, temporary}, false, {{Fate::remove, {Why::dll_gone}}, {Fate::remove, {Why::left_by_crash}}}},
         {Presence::there, {temporary}, false, {{Fate::remove, {Why::left_by_crash}}}},
         {Presence::there, {locked}, true, {{Fate::keep, {Why::in_use}}}},
     };
@@ -376,22 +433,50 @@ TEST_CASE("decide: clean beside a DLL that is missing or damaged") {
     }
 }
 
-TEST_CASE("decide: a DLL that is missing beside its backup is put back by patch and restore, and told by the others") {
-    DllFacts dll;
-    dll.presence = Presence::missing;
-    const Sidecars sidecars{{Kind::full, State::alone, true}};
-    for (const auto& [command, name] : names_of<Command>) {
+TEST_CASE("decide: a stale backup goes by itself only if it is surely another build's, and the DLL is whole") {
+    Policy policy;
+    policy.command = Command::clean;
+    SidecarFacts stale{Kind::full, State::stale, true};
+    DllFacts dll = cuda_dll(false);
+    const auto fate = [&] { return decide(policy, dll, {stale}).sidecars[0]; };
+    CHECK(fate() == SidecarDecision{Fate::keep, {Why::maybe_other_build}});
+    stale.shown_to_be_other = true;
+    CHECK(fate() == SidecarDecision{Fate::remove, {Why::other_build}});
+    dll.refusal = {Why::raw_data_past_end, 2, 1};
+    CHECK(fate() == SidecarDecision{Fate::keep, {Why::dll_damaged}});
+    dll.refusal = {Why::force_integrity};
+    CHECK(fate() == SidecarDecision{Fate::remove, {Why::other_build}});
+}
+
+TEST_CASE("decide: a DLL that is missing is put back by restore, and by patch where it was a crash") {
+    struct Row {
+        Command command;
+        bool crashed;
+        Act expected;
+    };
+    const Row rows[] = {
+        {Command::patch, false, Act::refuse},  {Command::patch, true, Act::put_back},
+        {Command::restore, false, Act::put_back}, {Command::restore, true, Act::put_back},
+        {Command::verify, true, Act::refuse},  {Command::scan, true, Act::refuse},
+    };
+    for (const Row& row : rows) {
+        INFO(to_string(row.command));
+        DllFacts dll;
+        dll.presence = Presence::missing;
         Policy policy;
-        policy.command = command;
-        const Decision decision = decide(policy, dll, sidecars);
-        INFO(name);
-        CHECK(decision.status == Status::error);
-        if (command == Command::patch || command == Command::restore) {
-            CHECK(decision.act == Act::put_back);
-        } else if (command != Command::clean) {
-            CHECK(decision.act == Act::refuse);
-            CHECK(decision.reason == Reason{Why::missing});
+        policy.command = row.command;
+        Sidecars sidecars{{Kind::full, State::alone, true}};
+        if (row.crashed) {
+            sidecars.push_back({Kind::temporary, State::free, true});
         }
+        const Decision decision = decide(policy, dll, sidecars);
+        CHECK(decision.status == Status::error);
+        CHECK(decision.act == row.expected);
+        CHECK(decision.reason.why == (row.expected == Act::refuse ? Why::missing : Why::nothing));
+
+        sidecars[0].ours = false;  // somebody's notes.txt.bak
+        CHECK(decide(policy, dll, sidecars).act == Act::refuse);
+        CHECK(decide(policy, dll, sidecars).reason.why == Why::missing_for_good);
     }
 }
 
@@ -465,7 +550,7 @@ TEST_CASE("decide: no command but clean --all lets an original go that was not p
             for (std::size_t i = 0; i < sidecars.size(); ++i) {
                 INFO(described(c) << ": " << described(decision, sidecars));
                 const bool spent_first = decision.undo_first && sidecars[i].kind == Kind::undo;
-                CHECK((!shows_a_patch(sidecars[i].state) || decision.sidecars[i].fate == Fate::keep || spent_first));
+                CHECK((!holds_original(sidecars[i].state) || decision.sidecars[i].fate == Fate::keep || spent_first));
             }
         });
     }

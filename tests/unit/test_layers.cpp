@@ -110,8 +110,7 @@ std::optional<std::size_t> room_of(std::string_view file) {
         return ROOMS.size();
     }
     const auto room = std::find(ROOMS.begin(), ROOMS.end(), file.substr(0, file.find('/')));
-    return room == ROOMS.end() ? std::nullopt
-                               : std::optional(static_cast<std::size_t>(room - ROOMS.begin()));
+    return room == ROOMS.end() ? std::nullopt : std::optional(static_cast<std::size_t>(room - ROOMS.begin()));
 }
 
 std::string name_of(std::size_t room) {

@@ -7,6 +7,7 @@
 #include "fixnvpe/base/text.hpp"
 #include "fixnvpe/os/copy.hpp"
 #include "fixnvpe/os/lock.hpp"
+#include "fixnvpe/os/metadata.hpp"
 #include "fixnvpe/os/process.hpp"
 #include "support/catch.hpp"
 #include "support/os.hpp"

@@ -14,7 +14,7 @@ using std::filesystem::path;
 TEST_CASE("sidecars: the names stand beside the DLL, keep its whole name and never end in .dll") {
     const path dll = path("lib") / u8"模型.dll";
     CHECK(backup_path(dll) == path("lib") / u8"模型.dll.bak");
-    CHECK(numbered_backup_path(dll, 12) == path("lib") / u8"模型.dll.bak.12");
+    CHECK(numbered_path(backup_path(dll), 12) == path("lib") / u8"模型.dll.bak.12");
     CHECK(legacy_backup_path(dll) == path("lib") / u8"模型.dll_bak");
     CHECK(undo_path(dll) == path("lib") / u8"模型.dll.fixnvpe-undo");
     CHECK(temporary_path(dll) == path("lib") / u8"模型.dll.fixnvpe-tmp");
@@ -22,11 +22,12 @@ TEST_CASE("sidecars: the names stand beside the DLL, keep its whole name and nev
 
 TEST_CASE("sidecars: each name that is made is read back") {
     const path dll = path("some.folder") / "x.pyd";
-    const auto [made, kind] = GENERATE_COPY(
-        std::pair{backup_path(dll), SidecarKind::full}, std::pair{numbered_backup_path(dll, 1), SidecarKind::numbered},
-        std::pair{numbered_backup_path(dll, 4096), SidecarKind::numbered},
-        std::pair{legacy_backup_path(dll), SidecarKind::legacy}, std::pair{undo_path(dll), SidecarKind::undo},
-        std::pair{temporary_path(dll), SidecarKind::temporary});
+    const auto [made, kind] = GENERATE_COPY(std::pair{backup_path(dll), SidecarKind::full},
+                                            std::pair{numbered_path(backup_path(dll), 1), SidecarKind::numbered},
+                                            std::pair{numbered_path(backup_path(dll), 4096), SidecarKind::numbered},
+                                            std::pair{legacy_backup_path(dll), SidecarKind::legacy},
+                                            std::pair{undo_path(dll), SidecarKind::undo},
+                                            std::pair{temporary_path(dll), SidecarKind::temporary});
     INFO(made.string());
     const auto read = sidecar_name(made);
     REQUIRE(read.has_value());

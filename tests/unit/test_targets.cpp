@@ -317,9 +317,7 @@ TEST_CASE("targets: links to folders are entered where they are named, and not w
     CHECK(described(result.problems) == Texts{});
     Texts skipped = described(result.skipped);
     std::sort(skipped.begin(), skipped.end());
-    CHECK(skipped == Texts{"lib/folder.dll: link-to-folder",
-                           "lib/linked: link-to-folder",
-                           "lib/self: link-to-folder"});
+    CHECK(skipped == Texts{"lib/folder.dll: link-to-folder", "lib/linked: link-to-folder", "lib/self: link-to-folder"});
     check_files({"lib/linked"}, {"lib/linked/x.dll"});
     check_files({"lib/linked/*.dll"}, {"lib/linked/x.dll"});
     INFO("one name, whether through the link or not");

@@ -4,6 +4,7 @@
 
 #include "fixnvpe/os/copy.hpp"
 #include "fixnvpe/os/lock.hpp"
+#include "fixnvpe/os/metadata.hpp"
 
 namespace fixnvpe::test {
 

@@ -71,22 +71,27 @@ enum class Hint {
     report,              ///< a bug
     be_owner_or_root,
     be_administrator,
+    be_in_group,         ///< the file's: its owner is not
+    take_mark_away,      ///< immutable or append-only, which stops even root; detail: "chattr -i FILE"
     mounted_read_only,
     write_protected,
     blocked_by_antivirus,
     free_space,
+    size_limit,          ///< of the file system, or ulimit -f
     close_program,       ///< detail: "python.exe (1234)"; empty if it is not known
+    leased,              ///< to another program, such as a file server
     name_the_file,       ///< not a link to it
     put_file_there,      ///< remove the link under a backup's name, or put the file itself there
     remove_by_hand,      ///< something else stands under the name of a temporary
+    remove_if_alone,     ///< a temporary whose lock can't be asked for; detail: the DLL, if that is missing
     move_away,           ///< something else stands under the name of a backup
     leave_backup,        ///< a damaged undo file is not used
-    clean_removes,       ///< a stale backup
     use_full_backup,
     install_again,       ///< the package
     cut_short,           ///< the file: install it again
     restore_and_check,   ///< the disk
-    patch_or_restore,    ///< puts a missing file back
+    under_backup_name,   ///< where the file is now, after two failures; detail: that name
+    restore_puts_back,   ///< a missing file
     unchanged,           ///< the file is as it was
     ambiguous_headers,   ///< left alone
 };
@@ -118,6 +123,18 @@ private:
     Hint hint_;
     std::string detail_;
 };
+
+/// Takes back what was begun before an error, which is the one that is told and not what fails now.
+/// @return whether it could be done
+template <typename Step>
+bool take_back(Step step) {
+    try {
+        step();
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
 
 /// The hint in words; empty if there is none.
 [[nodiscard]] std::string words_of(Hint hint, std::string_view detail = {});

@@ -6,6 +6,7 @@
 #include "fixnvpe/commands/outcome.hpp"
 #include "fixnvpe/commands/request.hpp"
 #include "fixnvpe/patch/sidecars.hpp"
+#include "fixnvpe/patch/transaction.hpp"
 
 namespace fixnvpe {
 
@@ -16,6 +17,7 @@ struct SidecarGroup {
 };
 
 /// Removes what decide() lets go, under the DLL's lock. Whatever goes wrong is in the outcomes.
-[[nodiscard]] std::vector<CleanOutcome> clean(const SidecarGroup& group, const Request& request);
+[[nodiscard]] std::vector<CleanOutcome> clean(const SidecarGroup& group, const Request& request,
+                                              const CopyProgress& progress);
 
 }  // namespace fixnvpe

@@ -96,11 +96,13 @@ struct HeaderFacts {
 };
 
 /// What the JSON calls the state of a backup.
-enum class BackupState { valid, stale, unusable };
+enum class BackupState { valid, copy, patched_itself, stale, unusable };
 
 template <>
 inline constexpr auto names_of<BackupState> = names<BackupState>({
     {BackupState::valid, "valid"},
+    {BackupState::copy, "copy"},
+    {BackupState::patched_itself, "patched-itself"},
     {BackupState::stale, "stale"},
     {BackupState::unusable, "unusable"},
 });

@@ -15,7 +15,4 @@ using CopyProgress = std::function<void(std::uint64_t done)>;  ///< bytes
 /// @throws Error disk_full, changed (the source's size changed meanwhile), io
 void copy_contents(const File& from, File& to, const CopyProgress& progress);
 
-/// Gives `to` the mode, owner, ACL and attributes of `from`. @throws Error access_denied, io
-void copy_metadata(const File& from, File& to);
-
 }  // namespace fixnvpe::os

@@ -30,6 +30,7 @@ struct FileInfo {
     std::uint64_t allocated = 0;   ///< bytes on disk; less than size where the file is sparse
     std::uint64_t hard_links = 0;  ///< how many names the file has
     std::int64_t modified = 0;     ///< time of the last write, in the system's own unit
+    std::int64_t changed = 0;      ///< … of the last change of anything, which nobody can set
 };
 
 /// What stands under this very name: a link is a link. A missing file is no error.
@@ -41,7 +42,7 @@ public:
     /// Opens for reading, without keeping anyone else from reading, writing, renaming or deleting.
     /// @throws Error not_found, access_denied, not_regular_file, busy, io
     [[nodiscard]] static File open_to_read(const std::filesystem::path& path);
-    /// Opens an existing file to change bytes in place. A link is refused.
+    /// Opens an existing file to change bytes in place, a read-only one of ours, too. A link is refused.
     /// @throws Error as open_to_read, and link
     [[nodiscard]] static File open_to_edit(const std::filesystem::path& path);
 

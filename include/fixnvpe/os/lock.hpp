@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
+#include "fixnvpe/base/error.hpp"
 #include "fixnvpe/os/file.hpp"
 
 namespace fixnvpe::os {
@@ -10,10 +12,12 @@ namespace fixnvpe::os {
 inline constexpr const char* TEMPORARY_SUFFIX = ".fixnvpe-tmp";
 
 /// Sole right to change a file: `NAME.fixnvpe-tmp` beside it, newly made, empty and locked. Whoever finds
-/// one that nobody has locked (a crash left it) removes it. It is removed at the end of the lock.
+/// one that nobody has locked (a crash left it) removes it. It is removed at the end of the lock. Where the file system
+/// has no locks, to have made it is the lock, so that one which a crash left is removed by hand.
 class Lock {
 public:
-    /// @throws Error busy (another process holds it), link, not_regular_file, access_denied, disk_full, io
+    /// @throws Error busy (another process holds it, or may hold it), link, not_regular_file, access_denied, disk_full,
+    /// io
     explicit Lock(const std::filesystem::path& path);
     ~Lock();
     Lock(const Lock&) = delete;
@@ -35,7 +39,11 @@ private:
     bool owned_ = true;
 };
 
-/// True if some process holds the lock on `path` right now. Changes nothing.
-[[nodiscard]] bool is_locked(const std::filesystem::path& path);
+/// What Lock(path) would throw right now, because some process holds the lock, or may hold it; nothing if it is free.
+/// Changes nothing.
+[[nodiscard]] std::optional<Error> why_locked(const std::filesystem::path& path);
+[[nodiscard]] inline bool is_locked(const std::filesystem::path& path) {
+    return why_locked(path).has_value();
+}
 
 }  // namespace fixnvpe::os

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "fixnvpe/base/error.hpp"
+
 /// The one door to the process's surroundings: arguments, environment, terminal, Ctrl-C.
 namespace fixnvpe::os {
 
@@ -24,13 +26,16 @@ enum class Stream { standard_output, standard_error };
 [[nodiscard]] std::optional<unsigned> terminal_width(Stream stream);
 
 /// Prepares the standard streams: UTF-8 and escape sequences on a Windows console; a reader that goes away
-/// (fixnvpe verify | head) is an error to be seen and not the process's death.
+/// (fixnvpe verify | head), or a file that would grow beyond a limit (ulimit -f), is an error to be seen and not the
+/// process's death.
 void prepare_streams();
 
-/// Writes all of `text` to the stream and flushes it. @return false if the reader has gone or the disk is full
-bool write(Stream stream, const std::string& text);
+/// Writes all of `text` to the stream and flushes it. @return what went wrong, if the reader has gone or the disk is
+/// full
+std::optional<Error> write(Stream stream, const std::string& text);
 
-/// From now on Ctrl-C (SIGINT, SIGTERM, SIGHUP; Ctrl-Break and a closing console on Windows) only sets a flag.
+/// From now on Ctrl-C (SIGINT, SIGTERM, SIGHUP; Ctrl-Break and a closing console on Windows) only sets a flag. A signal
+/// that is ignored already, as nohup has it, stays ignored.
 void catch_interrupts();
 [[nodiscard]] bool interrupted();
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -13,10 +14,11 @@
 namespace fixnvpe {
 
 enum class SidecarState {
-    original,   ///< the DLL's original: it differs in nothing but what a patch changes
-    half_done,  ///< an undo file: some of its edits are carried out and some are not
-    copy,       ///< equal to the DLL, or an undo file none of whose edits is carried out
-    stale,      ///< belongs to another build of the DLL
+    original,        ///< the DLL's original: it has all bits of the DLL's that a patch clears, and more
+    half_done,       ///< an undo file: some of its edits are carried out and some are not
+    copy,            ///< has the same bits, or an undo file none of whose edits is carried out: shows nothing
+    patched_itself,  ///< lacks a bit that the DLL has: never an original
+    stale,           ///< none of these: as far as can be told, of another build of the DLL
     unusable,   ///< a link, damaged, or can't be read
     alone,      ///< the DLL is missing or can't be read: there is nothing to hold it against
     free,       ///< a temporary that a crash left
@@ -29,17 +31,19 @@ struct Sidecar {
     std::filesystem::path path;
     os::FileInfo info;
     SidecarState state = SidecarState::unusable;
+    SidecarState by_headers = SidecarState::unusable;  ///< before all bytes were compared
+    bool proven = false;             ///< CheckSum, or a comparison, shows that all other bytes are the DLL's
+    bool compared = false;           ///< byte for byte: what state says was seen
+    bool shown_to_be_other = false;  ///< stale: another build, and not only as far as can be told
+    bool signed_since = false;       ///< the DLL has a certificate table that the backup lacks
+    unsigned bits = 0;               ///< of those that a patch clears: how many are set in the original
     bool ours = true;                    ///< false: its name alone is like ours, it is no PE file with GPU code
     std::optional<Error> error;          ///< why it is stale or unusable
     std::vector<std::uint8_t> original;  ///< original, half_done, copy: the header bytes of the original
     std::vector<std::uint8_t> edited;    ///< undo, where valid: the header bytes with all its edits carried out
 
     /// The original can be put back from it.
-    [[nodiscard]] bool valid() const {
-        return state == SidecarState::original || state == SidecarState::half_done || state == SidecarState::copy;
-    }
-    /// The DLL differs from the original that it holds: the DLL was patched.
-    [[nodiscard]] bool shows_a_patch() const {
+    [[nodiscard]] bool holds_original() const {
         return state == SidecarState::original || state == SidecarState::half_done;
     }
 };
@@ -50,6 +54,11 @@ struct Sidecar {
 /// @throws Error io, access_denied where the folder can't be looked at
 [[nodiscard]] std::optional<Sidecar> examine_sidecar(const SidecarPlace& place, const std::filesystem::path& dll_path,
                                                      const Dll* dll);
+
+/// Compares all bytes behind the headers with the DLL's, and judges again.
+/// @param progress called with the bytes done so far; may throw to stop
+/// @throws Error as os::File::open_to_read, changed
+void compare_bytes(Sidecar& sidecar, const Dll& dll, const std::function<void(std::uint64_t done)>& progress);
 
 /// The first sidecar for which this holds; null if there is none.
 template <typename Condition>
@@ -63,10 +72,10 @@ template <typename Condition>
 }
 
 [[nodiscard]] const Sidecar* of_kind(const std::vector<Sidecar>& sidecars, SidecarKind kind);
-/// The one that holds the original of a patched DLL.
+/// The one that holds the original of a patched DLL: that with the most bits, else the first.
 [[nodiscard]] const Sidecar* earlier_original(const std::vector<Sidecar>& sidecars);
 
-/// The first name of NAME.bak.1, NAME.bak.2, … that is free.
-[[nodiscard]] std::filesystem::path free_numbered_backup(const std::filesystem::path& dll);
+/// The first name of NAME.bak.1, NAME.bak.2, … (or NAME.fixnvpe-undo.1, …) that is free.
+[[nodiscard]] std::filesystem::path free_numbered_path(const std::filesystem::path& sidecar);
 
 }  // namespace fixnvpe

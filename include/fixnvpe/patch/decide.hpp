@@ -26,6 +26,10 @@ struct SidecarFacts {
     SidecarKind kind = SidecarKind::full;
     SidecarState state = SidecarState::original;
     bool ours = true;
+    bool proven = true;              ///< the bytes behind the headers are the DLL's
+    bool compared = true;            ///< and that was seen
+    bool shown_to_be_other = false;  ///< stale: surely another build
+    unsigned bits = 0;               ///< of an original: how many are set that a patch clears
 };
 
 enum class Act {
@@ -41,7 +45,7 @@ enum class Fate {
     use,         ///< restore: the original is put back from it, and it stays
     use_up,      ///< the same, and it goes
     remove,      ///< restore: once the original is back, an undo file has nothing left to undo
-    move_aside,  ///< to NAME.bak.N
+    move_aside,  ///< to NAME.bak.N or NAME.fixnvpe-undo.N
 };
 
 /// How the DLL is written.
@@ -73,6 +77,11 @@ struct Decision {
     std::vector<SidecarDecision> sidecars;  ///< one for each
     friend bool operator==(const Decision&, const Decision&) = default;
 };
+
+/// The sidecars whose bytes must be compared with the DLL's before this decision may be carried out: it rests on them,
+/// and their headers alone prove nothing. Once they are compared, decide again.
+[[nodiscard]] std::vector<std::size_t> to_be_compared(const Policy& policy, const Decision& decision,
+                                                      const std::vector<SidecarFacts>& sidecars);
 
 [[nodiscard]] Decision decide(const Policy& policy, const DllFacts& dll, const std::vector<SidecarFacts>& sidecars);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 #include "fixnvpe/patch/backup.hpp"
@@ -35,6 +36,11 @@ struct Findings {
 
 /// The one read of a DLL and its sidecars. @throws Error as read_dll and examine_sidecar
 [[nodiscard]] Findings examine(Query query);
+
+/// Decides, and compares the bytes of what the decision rests on, until it rests on nothing that was not seen.
+/// @param progress called during comparisons; may throw to stop
+void decide_and_compare(Findings& findings, Decision& decision, const Policy& policy,
+                        const std::function<void(std::uint64_t done, std::uint64_t total)>& progress);
 
 /// True if both looks saw the same files, untouched, and nothing in another state. A temporary, which may be our own
 /// lock, does not count.

@@ -14,14 +14,15 @@ namespace fixnvpe {
 [[nodiscard]] std::filesystem::path legacy_backup_path(const std::filesystem::path& dll);  ///< NAME_bak
 [[nodiscard]] std::filesystem::path undo_path(const std::filesystem::path& dll);           ///< NAME.fixnvpe-undo
 [[nodiscard]] std::filesystem::path temporary_path(const std::filesystem::path& dll);      ///< NAME.fixnvpe-tmp
-/// NAME.bak.N: the N-th stale backup that was moved aside.
-[[nodiscard]] std::filesystem::path numbered_backup_path(const std::filesystem::path& dll, unsigned n);
+/// NAME.bak.N, NAME.fixnvpe-undo.N: the N-th one that was moved aside.
+[[nodiscard]] std::filesystem::path numbered_path(const std::filesystem::path& sidecar, unsigned n);
 
 enum class SidecarKind {
     full,       ///< NAME.bak, the original file
     undo,       ///< NAME.fixnvpe-undo, the original's values of the changed fields
     legacy,     ///< NAME_bak, the original file as fixNvPe.py kept it
     numbered,   ///< NAME.bak.N
+    numbered_undo,  ///< NAME.fixnvpe-undo.N
     temporary,  ///< NAME.fixnvpe-tmp: the lock, and the copy that is being made
 };
 
@@ -31,8 +32,13 @@ inline constexpr auto names_of<SidecarKind> = names<SidecarKind>({
     {SidecarKind::undo, "undo"},
     {SidecarKind::legacy, "legacy"},
     {SidecarKind::numbered, "numbered"},
+    {SidecarKind::numbered_undo, "numbered-undo"},
     {SidecarKind::temporary, "temporary"},
 });
+
+[[nodiscard]] constexpr bool is_undo_kind(SidecarKind kind) {
+    return kind == SidecarKind::undo || kind == SidecarKind::numbered_undo;
+}
 
 struct SidecarPlace {
     SidecarKind kind = SidecarKind::full;

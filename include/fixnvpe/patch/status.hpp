@@ -58,13 +58,17 @@ enum class Why {
     // A file is not worked on.
     is_link,           ///< a link that was found
     missing,           ///< the file is not there, but its backup is
+    missing_for_good,  ///< nor is what has its backup's name one
     no_backup,         ///< patched, and nothing to restore it from
     no_valid_backup,   ///< patched, and verify was asked to require a backup
     bad_backup,        ///< one that stands in the way can't be used, or belongs to another build
     // A file of ours beside it stays, or goes.
     not_ours,
-    usable,            ///< restore could use it
+    usable,             ///< restore could use it
+    equal,              ///< to its DLL, byte for byte
+    patched_itself,     ///< not an original
     other_build,
+    maybe_other_build,  ///< as far as can be told
     nothing_to_undo,
     bad_undo,
     half_done,
@@ -83,12 +87,16 @@ inline constexpr auto names_of<Why> = names<Why>({
     {Why::raw_data_past_end, "raw-data-past-end"},
     {Why::is_link, "is-link"},
     {Why::missing, "missing"},
+    {Why::missing_for_good, "missing-for-good"},
     {Why::no_backup, "no-backup"},
     {Why::no_valid_backup, "no-valid-backup"},
     {Why::bad_backup, "bad-backup"},
     {Why::not_ours, "not-ours"},
     {Why::usable, "usable"},
+    {Why::equal, "equal"},
+    {Why::patched_itself, "patched-itself"},
     {Why::other_build, "other-build"},
+    {Why::maybe_other_build, "maybe-other-build"},
     {Why::nothing_to_undo, "nothing-to-undo"},
     {Why::bad_undo, "bad-undo"},
     {Why::half_done, "half-done"},

@@ -15,7 +15,7 @@ namespace fixnvpe {
 
 /// What `NAME.fixnvpe-undo` holds: enough to take the edits of `patch --backup undo` back.
 struct UndoRecord {
-    std::string file_name;          ///< without folder, UTF-8
+    std::string file_name;          ///< without folder, UTF-8; for people
     std::uint64_t file_size = 0;    ///< bytes
     std::uint64_t fingerprint = 0;  ///< of the headers: header_fingerprint()
     std::vector<Edit> edits;        ///< `before` is the original's value
@@ -46,7 +46,7 @@ enum class UndoProgress { none, half, all };
 /// nothing but the fields that a plan for this very file may change, and only their bits.
 /// @param file_size bytes
 /// @throws Error stale_backup (made for another file or build), bad_undo (names anything else)
-[[nodiscard]] UndoProgress check_undo(const UndoRecord& record, std::string_view file_name, std::uint64_t file_size,
-                                      ByteView window, const PeImage& image);
+[[nodiscard]] UndoProgress check_undo(const UndoRecord& record, std::uint64_t file_size, ByteView window,
+                                      const PeImage& image);
 
 }  // namespace fixnvpe

@@ -5,6 +5,7 @@
 
 #include "fixnvpe/commands/outcome.hpp"
 #include "fixnvpe/commands/request.hpp"
+#include "fixnvpe/ui/command_words.hpp"
 #include "fixnvpe/ui/style.hpp"
 
 namespace fixnvpe {
@@ -25,9 +26,12 @@ struct CommandLine {
     Color color = Color::automatic;
     bool json = false;
     bool no_progress = false;
-    std::string text;  ///< to be printed, and nothing else to be done: help, a version, a completion script
+    std::string text;         ///< to be printed, and nothing else to be done: help, a version, a completion script
     bool no_command = false;  ///< the text is the help, and an error
 };
+
+/// All that the command line can be made of.
+[[nodiscard]] ProgramWords program_words();
 
 /// Was JSON asked for? To be known also of a command line that makes no sense.
 [[nodiscard]] bool wants_json(const std::vector<std::string>& arguments);

@@ -1,28 +1,23 @@
 #pragma once
 
 #include <string>
-#include <vector>
+
+#include "fixnvpe/base/names.hpp"
+#include "fixnvpe/ui/command_words.hpp"
 
 namespace fixnvpe {
 
-struct OptionWords {
-    std::string name;                 ///< "--dry-run" and the like
-    std::string help;
-    std::vector<std::string> values;  ///< those that it takes, where they are few
-    bool takes_value = false;
-};
+enum class Shell { bash, zsh, fish, powershell };
 
-/// What can be typed behind one command.
-struct CommandWords {
-    std::string name;
-    std::string help;
-    std::vector<OptionWords> options;
-};
+template <>
+inline constexpr auto names_of<Shell> = names<Shell>({
+    {Shell::bash, "bash"},
+    {Shell::zsh, "zsh"},
+    {Shell::fish, "fish"},
+    {Shell::powershell, "powershell"},
+});
 
-/// A script for bash: eval "$(fixnvpe completion bash)".
-[[nodiscard]] std::string bash_completion(const std::vector<CommandWords>& commands);
-
-/// A script for PowerShell: fixnvpe completion powershell | Out-String | Invoke-Expression.
-[[nodiscard]] std::string powershell_completion(const std::vector<CommandWords>& commands);
+/// The script by which a shell completes commands, options, the values of options that have few, and files elsewhere.
+[[nodiscard]] std::string completion_script(Shell shell, const ProgramWords& program);
 
 }  // namespace fixnvpe

@@ -1,6 +1,6 @@
 // What must hold for every PE file: seeded, so that a case that failed can be run again alone.
 //
-//   FIXNVPE_TEST_SEED=123 FIXNVPE_TEST_CASES=1 fixnvpe_cli_tests "property: *"
+//   FIXNVPE_TEST_SEED=123 FIXNVPE_TEST_CASES=1 fixnvpe_unit_tests "property: *"
 
 #include <cstdlib>
 #include <map>

@@ -1,0 +1,143 @@
+// The same build or another: by headers and CheckSum, as a backup is judged.
+
+#include "fixnvpe/patch/build.hpp"
+
+#include <string>
+#include <vector>
+
+#include "fixnvpe/patch/plan.hpp"
+#include "fixnvpe/pe/reader.hpp"
+#include "support/catch.hpp"
+#include "support/headers.hpp"
+
+namespace fixnvpe::test {
+namespace {
+
+/// A file's headers, which own their bytes.
+struct File {
+    std::vector<std::uint8_t> bytes;
+    std::uint64_t size = 0;
+    PeImage image;
+
+    File(std::vector<std::uint8_t> header_bytes, std::uint64_t file_size)
+        : bytes(std::move(header_bytes)), size(file_size), image(read_pe(bytes, size)) {}
+    explicit File(const Headers& headers) : File(headers.bytes, headers.file_size) {}
+
+    [[nodiscard]] FileHeaders headers() const { return {bytes, size, image}; }
+    [[nodiscard]] File patched(AslrPolicy policy) const {
+        std::vector<std::uint8_t> result = bytes;
+        apply_edits(make_plan(image, size, policy).edits, result);
+        return {result, size};
+    }
+    [[nodiscard]] File with_check_sum(std::uint32_t value) const {
+        std::vector<std::uint8_t> result = bytes;
+        store_le(result, image.layout.check_sum(), 4, value);
+        return {result, size};
+    }
+    [[nodiscard]] File with(std::size_t offset, std::size_t width, std::uint64_t value) const {
+        std::vector<std::uint8_t> result = bytes;
+        store_le(result, offset, width, value);
+        return {result, size};
+    }
+};
+
+Relation relate(const File& dll, const File& backup) {
+    return fixnvpe::relate(dll.headers(), backup.headers());
+}
+
+std::string said(const Relation& r) {
+    const std::string build = r.build == Build::same ? "same" : r.build == Build::other ? "other" : "signed-since";
+    return build + (r.proven ? " proven" : "") + (r.has_more_bits ? " more" : "") + (r.lacks_bits ? " lacks" : "") +
+           (r.shown_to_be_other ? " shown" : "");
+}
+
+const AslrPolicy KEEP = AslrPolicy::keep;
+const AslrPolicy AUTO = AslrPolicy::automatic;
+
+}  // namespace
+
+TEST_CASE("build: an original, a copy and a backup that was patched itself, with a CheckSum that proves it") {
+    const File original(fixture("x64-writable.dll"));
+    REQUIRE(original.image.check_sum != 0);
+    const File kept = original.patched(KEEP);
+    const File patched = original.patched(AUTO);
+    CHECK(said(relate(patched, original)) == "same proven more");
+    CHECK(said(relate(kept, original)) == "same proven more");
+    CHECK(said(relate(patched, kept)) == "same proven more");
+    CHECK(said(relate(patched, patched)) == "same proven");
+    CHECK(said(relate(original, original)) == "same proven");
+    CHECK(said(relate(original, patched)) == "same proven lacks");
+    CHECK(said(relate(kept, patched)) == "same proven lacks");
+    CHECK(relate(patched, original).bits == 2);
+    CHECK(relate(patched, kept).bits == 1);
+    CHECK(relate(patched, patched).bits == 0);
+}
+
+TEST_CASE("build: CheckSum proves nothing where it is unset, or was left stale") {
+    const File original = File(fixture("x64-writable.dll")).with_check_sum(0);
+    CHECK(said(relate(original.patched(AUTO), original)) == "same more");
+    CHECK(said(relate(original, original)) == "same");
+    // As fixNvPe.py leaves it.
+    const File set(fixture("x64-writable.dll"));
+    const File stale = set.patched(AUTO).with_check_sum(set.image.check_sum);
+    CHECK(said(relate(stale, set)) == "same more");
+    CHECK(said(relate(set, stale)) == "same lacks");
+}
+
+TEST_CASE("build: any other CheckSum is one of another build, whose body differs") {
+    const File a(fixture("x64-writable.dll"));
+    const File patched = a.patched(AUTO);
+    for (const std::uint32_t check_sum : {a.image.check_sum + 1, patched.image.check_sum + 1, 0U}) {
+        INFO(check_sum);
+        CHECK(said(relate(patched.with_check_sum(check_sum), a)) == "other");
+        CHECK(said(relate(a.with_check_sum(check_sum), a)) == "other");
+        CHECK(said(relate(a, a.with_check_sum(check_sum))) == "other");
+    }
+}
+
+TEST_CASE("build: another size, or any other byte in the headers, makes two builds") {
+    const File a(fixture("x64-writable.dll"));
+    CHECK(said(fixnvpe::relate({a.bytes, a.size + 1, a.image}, a.headers())) == "other");
+    for (std::size_t i = 0x40; i < a.image.layout.end(); ++i) {
+        std::vector<std::uint8_t> bytes = a.bytes;
+        bytes[i] ^= 0x04;  // no bit that a patch clears
+        try {
+            const File b(bytes, a.size);
+            INFO("byte " << i);
+            CHECK(relate(b, a).build == Build::other);
+        } catch (const Error&) {
+            // no PE file any more
+        }
+    }
+}
+
+TEST_CASE("build: Machine and TimeDateStamp show another build, unless a TimeDateStamp is zero") {
+    const File a(fixture("x64-writable.dll"));
+    const std::size_t machine = a.image.layout.nt_headers + offset::Machine;
+    const std::size_t stamp = a.image.layout.nt_headers + offset::TimeDateStamp;
+    const File other_time = a.with(stamp, 4, a.image.time_date_stamp + 1);
+    CHECK(said(relate(a, a.with(machine, 2, 0xAA64))) == "other shown");
+    CHECK(said(relate(a.with(stamp, 4, 7), a.with(stamp, 4, 8))) == "other shown");
+    CHECK(said(relate(a.with(stamp, 4, 0), a.with(stamp, 4, 8))) == "other");
+    CHECK(said(relate(a.with(stamp, 4, 8), a.with(stamp, 4, 0))) == "other");
+}
+
+TEST_CASE("build: a certificate table appended since is the same build, and nothing else is") {
+    const File original(fixture("x64-writable.dll"));
+    const std::size_t entry = original.image.layout.data_directory(IMAGE_DIRECTORY_ENTRY_SECURITY);
+    const std::uint64_t padded = (original.size + 7) / 8 * 8;
+    const auto signed_file = [&](std::uint64_t at, std::uint64_t size, std::uint64_t end) {
+        std::vector<std::uint8_t> bytes = original.patched(AUTO).bytes;
+        store_le(bytes, entry, 4, at);
+        store_le(bytes, entry + 4, 4, size);
+        store_le(bytes, original.image.layout.check_sum(), 4, 12345);
+        return File(bytes, end);
+    };
+    CHECK(said(relate(signed_file(padded, 512, padded + 512), original)) == "signed-since more");
+    CHECK(said(relate(signed_file(padded, 512, padded + 520), original)) == "other");      // something behind it
+    CHECK(said(relate(signed_file(padded + 8, 512, padded + 520), original)) == "other");  // something before it
+    CHECK(said(relate(signed_file(padded - 512, 512, padded), original)) == "other");
+    CHECK(said(relate(original, signed_file(padded, 512, padded + 512))) == "other");  // the backup was signed
+}
+
+}  // namespace fixnvpe::test
