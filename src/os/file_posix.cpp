@@ -124,7 +124,11 @@ File File::open_to_edit(const fs::path& path) {
     if (!handle && errno == EACCES) {
         const WithoutReadOnly writable(path);
         before = writable.before();
-        handle = open();
+        if (before) {
+            handle = open();
+        } else {
+            errno = EACCES;
+        }
     }
     if (!handle) {
         fail_to_open(path, step);

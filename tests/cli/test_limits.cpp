@@ -380,6 +380,33 @@ TEST_CASE("marks: an immutable or append-only file or folder is told, with the c
     CHECK(session.names() == "lib/a.dll");
 }
 
+TEST_CASE("errors: where the file can't get its own name back either, its name now is told", "[posix]") {
+    const Session session;
+    session.writable("a.dll");
+    const Output output = run_behind(session,
+                                     {"strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=linkat:error=EPERM", "-e",
+                                      "inject=rename:error=EACCES", "-e", "inject=renameat2:error=EIO:when=2"},
+                                     {"patch", "a.dll"});
+    CHECK(output.exit_status == 2);
+    CHECK(
+        output.err ==
+        "fixnvpe: a.dll: rename: Permission denied\n  hint: the file is now called a.dll.bak: fixnvpe restore puts it "
+        "back\n");
+    CHECK(session.names() == "a.dll.bak");
+    CHECK(session.fixnvpe({"restore", "a.dll"}).exit_status == 0);
+    CHECK(session.names() == "a.dll");
+    CHECK(read_file(session / "a.dll") == original());
+}
+
+TEST_CASE("users: another user's temporary, which can't be looked into, is not said to be a crash's", "[posix]") {
+    const Session session;
+    session.writable("a.dll");
+    const fs::path temporary = session.text("a.dll.fixnvpe-tmp", "");
+    REQUIRE(::chmod(temporary.c_str(), 0) == 0);
+    const Unprivileged user(session);
+    CHECK_THAT(user.fixnvpe({"verify", "a.dll"}).out, contains("; another fixnvpe may be at work on it)"));
+}
+
 TEST_CASE("leases: a file that a file server has a lease on is busy", "[posix]") {
     const Session session;
     const fs::path a = session.writable("a.dll");
