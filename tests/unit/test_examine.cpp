@@ -100,7 +100,7 @@ TEST_CASE("examine: each value of a sidecar and of the DLL counts by itself") {
         [](Findings& f) { f.dll.info.identity.file ^= 1; },
         [](Findings& f) { f.dll.info.identity.volume ^= 1; },
         [](Findings& f) { f.dll.info.type = os::FileType::link; },
-        [](Findings& f) { f.sidecars[0].state = SidecarState::copy; },
+        [](Findings& f) { f.sidecars[0].by_headers = SidecarState::copy; },
         [](Findings& f) { f.sidecars[0].original.back() ^= 1; },
         [](Findings& f) { f.sidecars[0].info.modified ^= 1; },
         [](Findings& f) { f.sidecars[0].path = "other"; },
@@ -132,10 +132,11 @@ TEST_CASE("examine: where there is something to do, the plan starts from the ori
         query.aslr = policy;
         CHECK(examine(query).plan.edits.empty());
     }
-    // CheckSum is the original's, even if another program has set it since.
-    std::string other = patched(original(), AslrPolicy::keep);
-    other[0xD8] ^= 1;
-    folder.file("a.dll", other);
+    // CheckSum follows from the original's, even where fixNvPe.py has left that as it was.
+    constexpr std::size_t check_sum = 0xD8;
+    std::string stale = patched(original(), AslrPolicy::keep);
+    stale.replace(check_sum, 4, original(), check_sum, 4);
+    folder.file("a.dll", stale);
     query.aslr = AslrPolicy::clear;
     CHECK((examine(query).planned_headers() == header_bytes(patched(original()))));
 }

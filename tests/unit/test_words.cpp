@@ -103,7 +103,8 @@ TEST_CASE("words: what was refused is an error, too, with the code of its reason
     CHECK(describe(error(Why::is_link)) ==
           "lib/a.dll: restore: it is a link to another file\n  hint: name that file itself to restore it");
     CHECK(error(Why::missing).code() == ErrorCode::missing);
-    CHECK(error(Why::missing).hint() == Hint::patch_or_restore);
+    CHECK(error(Why::missing).hint() == Hint::restore_puts_back);
+    CHECK(error(Why::missing_for_good).code() == ErrorCode::not_found);
     CHECK(error(Why::no_backup).code() == ErrorCode::no_backup);
     CHECK(error(Why::no_backup).hint() == Hint::install_again);
     CHECK(error(Why::force_integrity).code() == ErrorCode::refused);
