@@ -47,18 +47,17 @@ private:
         }
     }
 
-    /// A change of policy has failed: the file is to be as patched as it was.
+    /// A change of policy has failed: the file is to be as patched as it was. Else it is the original, or its undo file
+    /// explains it.
     void patch_as_before(const std::vector<std::uint8_t>& original) {
-        try {
+        take_back([&] {
             transaction_.go_on_with(original);
             const Sidecar* undo = of_kind(seen_.sidecars, SidecarKind::undo);
             if (!same_file(os::info_of(undo->path), undo->info)) {
                 transaction_.write_undo(seen_.dll.headers);
             }
             transaction_.edit(seen_.dll.headers);
-        } catch (const Error&) {
-            // The first error is the one that is told. The file is the original, or its undo file explains it.
-        }
+        });
     }
 
     /// Frees the name of the backup that is made.
@@ -78,9 +77,11 @@ private:
             transaction_.write_undo(headers);
             transaction_.edit(headers);
         } catch (...) {
-            if (same_file(os::info_of(seen_.query.path), before)) {
-                os::remove(undo_path(seen_.query.path));  // nothing was edited, so there is nothing to undo
-            }
+            take_back([&] {
+                if (same_file(os::info_of(seen_.query.path), before)) {
+                    os::remove(undo_path(seen_.query.path));  // nothing was edited, so there is nothing to undo
+                }
+            });
             throw;
         }
     }

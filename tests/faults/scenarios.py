@@ -19,7 +19,9 @@ class Lab:
     def __init__(self, program, testdata):
         self.program = program
         self.original = (testdata / "pe" / "x64-writable.dll").read_bytes()
-        self.other_build = (testdata / "pe" / "x64-odd-size.dll").read_bytes()
+        other = bytearray((testdata / "pe" / "x64-odd-size.dll").read_bytes())
+        other[0x88] ^= 1  # TimeDateStamp: it is shown to be another build
+        self.other_build = bytes(other)
         with tempfile.TemporaryDirectory() as folder:
             dll = pathlib.Path(folder) / "a.dll"
             dll.write_bytes(self.original)
