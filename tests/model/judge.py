@@ -1,0 +1,131 @@
+"""What must hold after each step. The letters are those of the complaints."""
+
+from typing import NamedTuple
+
+from builds import is_whole, shown_to_be_two
+from shadow import DLL, NOTHING, is_temporary, is_undo, take_back
+from steps import Lab, Step, contents, look
+
+RULES = {
+    "lost": "the original is there, or restore gets it, unless it was given up by name",
+    "wrong": "restore never says restored and leaves anything but the best that was there",
+    "read-only": "what only looks changes nothing",
+    "again": "a second run changes nothing",
+    "vanished": "nothing that stood under a sidecar's name vanishes but what may",
+    "unsaid": "what is moved is named",
+    "cache": "what is hard-linked to a package cache is never written to",
+    "crash": "the program ends by itself",
+}
+
+
+class Complaint(NamedTuple):
+    rule: str
+    text: str
+
+
+def may_vanish(step, name, data, before, after):
+    """Of a sidecar whose bytes are nowhere any more."""
+    dll = before.get(DLL)
+    undo = take_back(dll, data) if is_undo(name) else None
+    if undo is not None and undo.contents is not None:
+        now = after.get(DLL)
+        states = [*after.values(), *(take_back(now, d).contents for n, d in after.items() if is_undo(n))]
+        half_done = undo.done and undo.open
+        if not undo.done or undo.contents in states or step.words[0] == "patch" and half_done and now != dll:
+            return True
+        return "--all" in step.words and not half_done
+    if step.words[0] != "clean":
+        return False
+    return "--all" in step.words or dll is not None and is_whole(dll) and bool(shown_to_be_two(dll, data))
+
+
+class Judge:
+    def __init__(self, lab, other_top):
+        self.lab = lab
+        self.beside = Lab(lab.program, {}, other_top)  # where restore is tried
+        self.tried = {}
+
+    def try_restore(self, files):
+        """@return whether restore says restored, and the DLL after it"""
+        key = frozenset(files.items())
+        if key not in self.tried:
+            self.beside.begin(files)
+            said = self.beside.fixnvpe(Step("fixnvpe", ("restore", DLL)))
+            self.tried[key] = "restored" in said.actions, contents(look(self.beside.folder)).get(DLL)
+        return self.tried[key]
+
+    def gettable(self, shadow, files):
+        said, dll = self.try_restore(files)
+        return shadow.key(dll) if said else NOTHING
+
+    def take(self, step, shadow):
+        """Takes a step. @return the first complaint, or None"""
+        before = look(self.lab.folder)
+        files = contents(before)
+        if not step.is_program():
+            self.lab.by_others(step, shadow)
+            return next(self.can_be_restored(shadow, contents(look(self.lab.folder))), None)
+        said = self.lab.fixnvpe(step)
+        after = look(self.lab.folder)
+        return next(self.complaints(step, shadow, before, files, said, after), None)
+
+    def complaints(self, step, shadow, before, files, said, after):
+        now = contents(after)
+        if said.status not in (0, 1, 2, 130) and not said.killed():
+            yield Complaint("crash", str(said))
+        if not step.writes():
+            if after != before:
+                yield Complaint("read-only", f"{sorted(before)} became {sorted(after)}")
+            return
+        yield from self.is_kept(step, shadow, files, now)
+        yield from self.restored_the_best(shadow, files, now, said)
+        yield from self.nothing_vanished(step, files, now, said)
+        if poisoned := self.lab.poisoned():
+            self.lab.fill_cache()
+            yield Complaint("cache", f"{poisoned} was written to")
+        yield from self.can_be_restored(shadow, now)
+        if not step.fault:
+            second = self.lab.fixnvpe(step)
+            if look(self.lab.folder) != after:
+                yield Complaint("again", f"{sorted(after)} became {sorted(look(self.lab.folder))}: {second}")
+
+    def is_kept(self, step, shadow, files, now):
+        if "--all" in step.words or shadow.is_broken(files):
+            return
+        there = {n: d for n, d in files.items() if n != DLL} if "none" in step.words else files
+        was, is_ = shadow.best(there), shadow.best(now)
+        if is_ < was:
+            yield Complaint("lost", f"the best that is there was {was}, is {is_}: {sorted(files)}, {sorted(now)}")
+        was = max(shadow.key(there.get(DLL)), self.gettable(shadow, files))
+        is_ = max(shadow.key(now.get(DLL)), self.gettable(shadow, now))
+        if is_ < was:
+            yield Complaint("lost", f"the best that restore gets was {was}, is {is_}: {sorted(files)}, {sorted(now)}")
+
+    def restored_the_best(self, shadow, files, now, said):
+        if "restored" not in said.actions:
+            return
+        if shadow.is_broken(files):
+            whole = now.get(DLL) in files.values() and is_whole(now[DLL])
+            if not whole or files[DLL] and files[DLL] not in now.values():
+                yield Complaint("wrong", f"a broken file was restored, or lost: {sorted(now)}")
+            shadow.put_in_place(now[DLL])
+        elif shadow.key(now.get(DLL)) < shadow.best(files):
+            yield Complaint("wrong", f"there was {shadow.best(files)}, it left {shadow.key(now.get(DLL))}: {said}")
+
+    def can_be_restored(self, shadow, files):
+        """Whatever state it is in: were it restored now, it would not be wrong."""
+        said, dll = self.try_restore(files)
+        if said and not shadow.is_broken(files) and shadow.key(dll) < shadow.best(files):
+            yield Complaint("wrong", f"restore would leave {shadow.key(dll)}, there is {shadow.best(files)}: {sorted(files)}")
+
+    def nothing_vanished(self, step, files, now, said):
+        for name, data in files.items():
+            if name == DLL or is_temporary(name):
+                continue
+            if data not in now.values():
+                if not may_vanish(step, name, data, files, now):
+                    yield Complaint("vanished", f"what was {name}: {sorted(files)} became {sorted(now)}: {said}")
+            elif now.get(name) != data and not said.killed():
+                new = [n for n, d in now.items() if d == data and n != DLL and files.get(n) != data]
+                if new and files.get(DLL) != data and now.get(DLL) != data and not any(n in said.text for n in new):
+                    yield Complaint("unsaid", f"{name} is {new} now: {said}")

@@ -1,0 +1,110 @@
+"""The shadow: what the original of the DLL in place is, and how much of it a folder still holds. Knows bytes only."""
+
+import json
+from typing import NamedTuple
+
+from builds import is_whole, layout_of, number, unsigned, with_number
+
+DLL = "x.dll"
+BACKUP, LEGACY, UNDO = f"{DLL}.bak", f"{DLL}_bak", f"{DLL}.fixnvpe-undo"
+
+
+def is_undo(name):
+    return name.startswith(UNDO) and not is_temporary(name)
+
+
+def is_temporary(name):
+    return name.endswith(".fixnvpe-tmp")
+
+
+class Key(NamedTuple):
+    """How good a file is as the original: the more the better."""
+    exact: bool
+    bits: int   # of those that a patch clears, how many are set
+
+
+NOTHING = Key(False, -1)
+
+
+class TakenBack(NamedTuple):
+    """A DLL and an undo file beside it."""
+    done: int         # how many of its edits are carried out …
+    open: int         # … and how many are not
+    contents: bytes   # the DLL with none carried out; None: the undo file is not about this DLL
+
+
+def take_back(dll, undo):
+    nothing = TakenBack(0, 0, None)
+    try:
+        record = json.loads(undo)
+        edits = [(e["offset"], e["width"], e["before"], e["after"]) for e in record["edits"]]
+    except (ValueError, KeyError, TypeError):
+        return nothing
+    if dll is None or record.get("size") != len(dll):
+        return nothing
+    done = still_open = 0
+    for offset, width, before, after in edits:
+        now = number(dll, offset, width)
+        if now not in (before, after):
+            return nothing
+        done += now == after
+        still_open += now == before
+        dll = with_number(dll, offset, width, before)
+    return TakenBack(done, still_open, dll)
+
+
+def skeleton(data):
+    """What all files of one build have in common, patched or not, signed since or not."""
+    layout = layout_of(data)
+    if layout is None:
+        return data
+    for bit in layout.bits:
+        data = with_number(data, bit.offset, bit.width, number(data, bit.offset, bit.width) & ~bit.mask)
+    return unsigned(with_number(data, layout.check_sum, 4, 0))
+
+
+def bits_set(data):
+    layout = layout_of(data)
+    if layout is None:
+        return set()
+    return {bit.offset for bit in layout.bits if number(data, bit.offset, bit.width) & bit.mask}
+
+
+class Shadow:
+    """Follows one DLL. `originals`: the first one is it; the others were it, before a tool signed them."""
+
+    def __init__(self):
+        self.originals = []
+
+    def put_in_place(self, data):
+        self.originals = [data]
+
+    def signed_in_place(self, before, after, files):
+        """If it was the original, then what is signed is the original; if it was patched, that stays what it was."""
+        if self.key(before) == self.best(files):
+            self.originals = [after, *self.originals]
+
+    def key(self, data):
+        """A file with all bits is the original byte for byte, or is worth nothing."""
+        original = self.originals[0]
+        if data is None or skeleton(data) != skeleton(original):
+            return NOTHING
+        bits, all_bits = bits_set(data), bits_set(original)
+        if not bits <= all_bits or bits == all_bits and data not in self.originals:
+            return NOTHING
+        return Key(data == original, len(bits))
+
+    def best(self, files):
+        """The best that is there, be it only by taking back what an undo file says."""
+        dll = files.get(DLL)
+        found = [self.key(dll)]
+        for name, data in files.items():
+            if is_undo(name):
+                found.append(self.key(take_back(dll, data).contents))
+            elif not is_temporary(name):
+                found.append(self.key(data))
+        return max(found)
+
+    def is_broken(self, files):
+        """Cut short or empty: restore may put any whole backup in its place."""
+        return DLL in files and not is_whole(files[DLL])

@@ -1,0 +1,192 @@
+"""The steps: fixnvpe's commands, with a fault or without, and what users and other tools do beside it."""
+
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+from typing import NamedTuple
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "faults"))
+
+from builds import is_signed, is_whole, number, signed, with_number, without_bits
+from shadow import BACKUP, DLL, LEGACY, UNDO, take_back
+from tracing import Call, run_with_fault
+
+# The calls a fault may come at, and how many of each a run makes at most, about.
+CALLS = {"openat": 16, "pwrite64": 3, "copy_file_range": 1, "ioctl": 1, "linkat": 1, "rename": 2, "renameat2": 2,
+         "unlink": 3, "fchmod": 2, "fsync": 5, "flock": 5}
+ERRORS = ["ENOSPC", "EIO", "EACCES", "EPERM", "EROFS"]
+
+
+class Step(NamedTuple):
+    what: str             # fixnvpe, or what else is done
+    words: tuple = ()     # arguments of the program; a build; a file
+    fault: str = ""       # as strace's option inject has it …
+    call: str = ""        # … at this call …
+    which: int = 0        # … of this number
+    links: bool = True    # false: the file system has no hard links
+
+    def __str__(self):
+        command = " ".join([self.what, *self.words])
+        faults = [f"{self.call}:{self.fault}:when={self.which}"] if self.fault else []
+        faults += [] if self.links else ["linkat:error=EPERM"]
+        return f"strace {' '.join('-e inject=' + f for f in faults)} {command}" if faults else command
+
+    def is_program(self):
+        return self.what == "fixnvpe"
+
+    def writes(self):
+        return self.is_program() and self.words[0] in ("patch", "restore", "clean") and "-n" not in self.words
+
+
+def random_step(random, builds):
+    what = random.choices(["patch", "restore", "clean", "look", "put", "sign", "fixNvPe.py", "cp", "rm", "touch", "half"],
+                          [30, 16, 10, 6, 15, 4, 6, 4, 6, 2, 2])[0]
+    if what == "put":
+        return Step(random.choice(["put", "put", "link-from-cache"]), (random.choice(list(builds)),))
+    if what == "cp":
+        return Step("cp", (DLL, BACKUP))
+    if what == "rm":
+        return Step("rm", (random.choice([BACKUP, BACKUP, UNDO, LEGACY]),))
+    if what in ("sign", "fixNvPe.py", "touch", "half"):
+        return Step(what, (DLL,))
+    if what == "look":
+        words = random.choice([["verify"], ["verify", "--require-backup"], ["scan"]])
+    elif what == "patch":
+        words = ["patch", "-j", "1", "--aslr", random.choice(["auto", "keep", "clear"]), "--backup",
+                 random.choice(["full", "full", "full", "undo", "undo", "none"])]
+    elif what == "restore":
+        words = ["restore", *random.choice([[], [], [], ["--keep-backup"]])]
+    else:
+        words = ["clean", *random.choice([[], [], [], ["--all"]])]
+    dry = what in ("patch", "restore", "clean") and random.random() < 0.08
+    step = Step("fixnvpe", (*words, *(["-n"] if dry else []), random.choice([DLL, DLL, DLL, "."])))
+    if step.writes() and random.random() < 0.15:
+        step = step._replace(links=False)
+    if step.writes() and random.random() < 0.2:
+        call = random.choice(list(CALLS))
+        fault = random.choice(["signal=SIGKILL", "error=" + random.choice(ERRORS)])
+        step = step._replace(fault=fault, call=call, which=random.randint(1, CALLS[call]))
+    return step
+
+
+class Found(NamedTuple):
+    """A file as it is there."""
+    contents: bytes
+    inode: int
+    modified: int
+
+
+def look(folder):
+    found = {}
+    for entry in os.scandir(folder):
+        s = entry.stat(follow_symlinks=False)
+        with open(entry.path, "rb") as file:
+            found[entry.name] = Found(file.read(), s.st_ino, s.st_mtime_ns)
+    return found
+
+
+def contents(found):
+    return {name: file.contents for name, file in found.items()}
+
+
+class Said(NamedTuple):
+    """What a run of the program said."""
+    status: int
+    text: str
+    files: list     # of the JSON document
+
+    @property
+    def actions(self):
+        return {file["action"] for file in self.files}
+
+    def __str__(self):
+        told = [[f[key] for key in ("action", "path", "reason", "notes", "error") if f.get(key)] for f in self.files]
+        return f"exit status {self.status}: {told or self.text.strip()}"
+
+    def killed(self):
+        return self.status in (-9, 137)
+
+
+class Lab:
+    """The program, and a folder with the DLL. The builds lie in a package cache beside it."""
+
+    def __init__(self, program, builds, top):
+        self.program, self.builds = program, builds
+        self.folder, self.cache = top / "w", top / "cache"
+        self.no_links = []
+        os.mkdir(self.folder)
+        os.mkdir(self.cache)
+        self.fill_cache()
+
+    def fill_cache(self):
+        for name, data in self.builds.items():
+            (self.cache / name).write_bytes(data)
+
+    def poisoned(self):
+        return [name for name, data in self.builds.items() if (self.cache / name).read_bytes() != data]
+
+    def begin(self, files=None):
+        """Only these files are in the folder."""
+        for entry in os.scandir(self.folder):
+            os.unlink(entry.path)
+        for name, data in (files or {}).items():
+            (self.folder / name).write_bytes(data)
+
+    def run(self, folder, arguments, prefix=()):
+        prefix = [*prefix, *self.no_links] if prefix else []
+        return subprocess.run([*prefix, str(self.program), *arguments, "--json"], cwd=folder, capture_output=True,
+                              text=True, errors="replace", timeout=60)
+
+    def fixnvpe(self, step):
+        trace = ",".join({"linkat", step.call or "linkat"})
+        self.no_links = [] if step.links else ["-e", f"trace={trace}", "-e", "inject=linkat:error=EPERM"]
+        if step.fault and (step.links or step.call != "linkat"):
+            ended = run_with_fault(self, self.folder, step.words, Call(step.call, step.which, ()), step.fault)
+        else:
+            strace = [] if step.links else ["strace", "-f", "-qq", "--seccomp-bpf", "-o", "/dev/null"]
+            ended = self.run(self.folder, step.words, strace)
+        files = []
+        with contextlib.suppress(ValueError):
+            files = json.loads(ended.stdout)["files"]
+        return Said(ended.returncode, ended.stdout + ended.stderr, files)
+
+    def write_new(self, name, data):
+        """As installers do: a file of its own takes the name."""
+        path = self.folder / name
+        path.unlink(missing_ok=True)
+        path.write_bytes(data)
+
+    def by_others(self, step, shadow):
+        """What is no command of fixnvpe's; nothing, where that can't be done."""
+        files = contents(look(self.folder))
+        dll, word = files.get(DLL), step.words[-1]
+        path = self.folder / word
+        if step.what in ("put", "link-from-cache"):
+            self.write_new(DLL, self.builds[word])
+            if step.what == "link-from-cache":
+                os.unlink(self.folder / DLL)
+                os.link(self.cache / word, self.folder / DLL)
+            shadow.put_in_place(self.builds[word])
+        elif step.what == "rm":
+            path.unlink(missing_ok=True)
+        elif dll is None:
+            pass
+        elif step.what == "cp":
+            self.write_new(word, dll)
+        elif step.what == "touch":
+            os.utime(path)
+        elif step.what == "half":  # the power went off while it was edited in place
+            undo = take_back(dll, files.get(UNDO, b""))
+            if undo.contents is not None and undo.done > 1 and not undo.open:
+                first = next(i for i in range(len(dll)) if dll[i] != undo.contents[i])
+                self.write_new(DLL, undo.contents[:first + 1] + dll[first + 1:])
+        elif is_whole(dll) and step.what == "sign" and not is_signed(dll):
+            self.write_new(DLL, signed(dll))
+            shadow.signed_in_place(dll, signed(dll), files)
+        elif is_whole(dll) and step.what == "fixNvPe.py":
+            if LEGACY not in files:
+                self.write_new(LEGACY, dll)
+            self.write_new(DLL, without_bits(dll))
