@@ -84,7 +84,7 @@ endfunction()
 
 # A test is named by its group, a folder of tests, and by how the names of its cases, or its file's, begin.
 function(fixnvpe_check_tests page text)
-  string(REGEX MATCHALL "`(cli|faults|fuzz|loader|oracle|package|unit)[.][a-z_]+`" names "${text}")
+  string(REGEX MATCHALL "`(cli|faults|fuzz|loader|model|oracle|package|unit)[.][a-z_]+`" names "${text}")
   list(REMOVE_DUPLICATES names)
   foreach(test IN LISTS names)
     string(REGEX MATCH "([a-z]+)[.]([a-z_]+)" test "${test}")

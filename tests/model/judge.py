@@ -3,12 +3,13 @@
 from typing import NamedTuple
 
 from builds import is_whole, shown_to_be_two
-from shadow import DLL, NOTHING, is_temporary, is_undo, take_back
+from shadow import DLL, NOTHING, bits_set, is_temporary, is_undo, take_back
 from steps import Lab, Step, contents, look
 
 RULES = {
     "lost": "the original is there, or restore gets it, unless it was given up by name",
     "wrong": "restore never says restored and leaves anything but the best that was there",
+    "set": "patch clears bits, and sets none",
     "read-only": "what only looks changes nothing",
     "again": "a second run changes nothing",
     "vanished": "nothing that stood under a sidecar's name vanishes but what may",
@@ -78,6 +79,8 @@ class Judge:
                 yield Complaint("read-only", f"{sorted(before)} became {sorted(after)}")
             return
         yield from self.is_kept(step, shadow, files, now)
+        if step.words[0] == "patch" and DLL in files and not said.killed() and not bits_set(now[DLL]) <= bits_set(files[DLL]):
+            yield Complaint("set", f"{bits_set(files[DLL])} became {bits_set(now[DLL])}")
         yield from self.restored_the_best(shadow, files, now, said)
         yield from self.nothing_vanished(step, files, now, said)
         if poisoned := self.lab.poisoned():
@@ -90,21 +93,21 @@ class Judge:
                 yield Complaint("again", f"{sorted(after)} became {sorted(look(self.lab.folder))}: {second}")
 
     def is_kept(self, step, shadow, files, now):
-        if "--all" in step.words or shadow.is_broken(files):
+        was, own = shadow.best(files), shadow.key(files.get(DLL))
+        given_up = "--all" in step.words or "none" in step.words and own == was
+        if given_up or shadow.is_broken(files):
             return
-        there = {n: d for n, d in files.items() if n != DLL} if "none" in step.words else files
-        was, is_ = shadow.best(there), shadow.best(now)
+        is_, own_now = shadow.best(now), shadow.key(now.get(DLL))
         if is_ < was:
-            yield Complaint("lost", f"the best that is there was {was}, is {is_}: {sorted(files)}, {sorted(now)}")
-        was = max(shadow.key(there.get(DLL)), self.gettable(shadow, files))
-        is_ = max(shadow.key(now.get(DLL)), self.gettable(shadow, now))
+            yield Complaint("lost", f"there was {was}, now {is_}: {sorted(files)}, {sorted(now)}")
+        was, is_ = max(own, self.gettable(shadow, files)), max(own_now, self.gettable(shadow, now))
         if is_ < was:
-            yield Complaint("lost", f"the best that restore gets was {was}, is {is_}: {sorted(files)}, {sorted(now)}")
+            yield Complaint("lost", f"restore would have got {was}, now {is_}: {sorted(files)}, {sorted(now)}")
 
     def restored_the_best(self, shadow, files, now, said):
         if "restored" not in said.actions:
             return
-        if shadow.is_broken(files):
+        if shadow.is_broken(files) and now.get(DLL) != files[DLL]:
             whole = now.get(DLL) in files.values() and is_whole(now[DLL])
             if not whole or files[DLL] and files[DLL] not in now.values():
                 yield Complaint("wrong", f"a broken file was restored, or lost: {sorted(now)}")

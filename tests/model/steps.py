@@ -12,27 +12,31 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "faults"))
 
 from builds import is_signed, is_whole, number, signed, with_number, without_bits
 from shadow import BACKUP, DLL, LEGACY, UNDO, take_back
-from tracing import Call, run_with_fault
+from tracing import QUICK, Call, run_with_fault
 
-# The calls a fault may come at, and how many of each a run makes at most, about.
-CALLS = {"openat": 16, "pwrite64": 3, "copy_file_range": 1, "ioctl": 1, "linkat": 1, "rename": 2, "renameat2": 2,
-         "unlink": 3, "fchmod": 2, "fsync": 5, "flock": 5}
-ERRORS = ["ENOSPC", "EIO", "EACCES", "EPERM", "EROFS"]
+KILLED = (-9, 137)
+
+# The calls that a fault may come at, and how many of each a run makes at most.
+CALLS = {"openat": 12, "pwrite64": 2, "ftruncate": 1, "copy_file_range": 1, "linkat": 1, "rename": 2, "renameat2": 2,
+         "unlink": 3, "fchmod": 2, "fsync": 4, "flock": 3}
+FAULTS = ["signal=SIGKILL"] * 4 + [f"error={name}" for name in ("ENOSPC", "EIO", "EACCES", "EPERM")]
+# What a file system may lack: hard links, locks, exclusive renaming.
+LACKS = ["linkat:error=EPERM", "linkat:error=EPERM", "flock:error=EOPNOTSUPP", "renameat2:error=EINVAL"]
 
 
 class Step(NamedTuple):
     what: str             # fixnvpe, or what else is done
     words: tuple = ()     # arguments of the program; a build; a file
-    fault: str = ""       # as strace's option inject has it …
-    call: str = ""        # … at this call …
-    which: int = 0        # … of this number
-    links: bool = True    # false: the file system has no hard links
+    call: str = ""        # the call of this name …
+    which: int = 0        # … and this number …
+    fault: str = ""       # … has this fault, as strace's option inject has it
+    lacks: str = ""       # each call of a name has one: the file system lacks something
 
     def __str__(self):
-        command = " ".join([self.what, *self.words])
         faults = [f"{self.call}:{self.fault}:when={self.which}"] if self.fault else []
-        faults += [] if self.links else ["linkat:error=EPERM"]
-        return f"strace {' '.join('-e inject=' + f for f in faults)} {command}" if faults else command
+        faults += [self.lacks] if self.lacks else []
+        strace = ["strace", *(f"-e inject={fault}" for fault in faults)] if faults else []
+        return " ".join([*strace, self.what, *self.words])
 
     def is_program(self):
         return self.what == "fixnvpe"
@@ -42,10 +46,11 @@ class Step(NamedTuple):
 
 
 def random_step(random, builds):
+    """@param builds names of those that may be put in place"""
     what = random.choices(["patch", "restore", "clean", "look", "put", "sign", "fixNvPe.py", "cp", "rm", "touch", "half"],
                           [30, 16, 10, 6, 15, 4, 6, 4, 6, 2, 2])[0]
     if what == "put":
-        return Step(random.choice(["put", "put", "link-from-cache"]), (random.choice(list(builds)),))
+        return Step(random.choice(["put", "put", "link-from-cache"]), (random.choice(builds),))
     if what == "cp":
         return Step("cp", (DLL, BACKUP))
     if what == "rm":
@@ -64,11 +69,10 @@ def random_step(random, builds):
     dry = what in ("patch", "restore", "clean") and random.random() < 0.08
     step = Step("fixnvpe", (*words, *(["-n"] if dry else []), random.choice([DLL, DLL, DLL, "."])))
     if step.writes() and random.random() < 0.15:
-        step = step._replace(links=False)
-    if step.writes() and random.random() < 0.2:
-        call = random.choice(list(CALLS))
-        fault = random.choice(["signal=SIGKILL", "error=" + random.choice(ERRORS)])
-        step = step._replace(fault=fault, call=call, which=random.randint(1, CALLS[call]))
+        step = step._replace(lacks=random.choice(LACKS))
+    if step.writes() and random.random() < 0.3:
+        call = random.choice([name for name in CALLS if not step.lacks.startswith(name + ":")])
+        step = step._replace(call=call, which=random.randint(1, CALLS[call]), fault=random.choice(FAULTS))
     return step
 
 
@@ -107,7 +111,7 @@ class Said(NamedTuple):
         return f"exit status {self.status}: {told or self.text.strip()}"
 
     def killed(self):
-        return self.status in (-9, 137)
+        return self.status in KILLED
 
 
 class Lab:
@@ -116,7 +120,8 @@ class Lab:
     def __init__(self, program, builds, top):
         self.program, self.builds = program, builds
         self.folder, self.cache = top / "w", top / "cache"
-        self.no_links = []
+        self.lacking = []
+        self.killed = 0
         os.mkdir(self.folder)
         os.mkdir(self.cache)
         self.fill_cache()
@@ -136,18 +141,19 @@ class Lab:
             (self.folder / name).write_bytes(data)
 
     def run(self, folder, arguments, prefix=()):
-        prefix = [*prefix, *self.no_links] if prefix else []
+        prefix = [*prefix, *self.lacking] if prefix else []
         return subprocess.run([*prefix, str(self.program), *arguments, "--json"], cwd=folder, capture_output=True,
                               text=True, errors="replace", timeout=60)
 
     def fixnvpe(self, step):
-        trace = ",".join({"linkat", step.call or "linkat"})
-        self.no_links = [] if step.links else ["-e", f"trace={trace}", "-e", "inject=linkat:error=EPERM"]
-        if step.fault and (step.links or step.call != "linkat"):
+        lacks = step.lacks.split(":")[0]
+        trace = ",".join(name for name in (lacks, step.call) if name)
+        self.lacking = ["-e", f"trace={trace}", "-e", f"inject={step.lacks}"] if lacks else []
+        if step.fault:
             ended = run_with_fault(self, self.folder, step.words, Call(step.call, step.which, ()), step.fault)
         else:
-            strace = [] if step.links else ["strace", "-f", "-qq", "--seccomp-bpf", "-o", "/dev/null"]
-            ended = self.run(self.folder, step.words, strace)
+            ended = self.run(self.folder, step.words, [*QUICK, "-o", "/dev/null"] if lacks else [])
+        self.killed += ended.returncode in KILLED
         files = []
         with contextlib.suppress(ValueError):
             files = json.loads(ended.stdout)["files"]

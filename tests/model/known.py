@@ -1,0 +1,33 @@
+"""Flaws of the program that are known and open: the only ones that are tolerated. What is mended is taken out."""
+
+from typing import Callable, NamedTuple
+
+
+class Flaw(NamedTuple):
+    name: str
+    why: str
+    rule: str
+    last: tuple   # what the step is after which it shows
+    of_these: Callable = lambda steps: True
+
+    def is_it(self, complaint, steps):
+        last = steps[-1]
+        return (complaint.rule == self.rule and self.of_these(steps) and
+                (last.words[0] if last.is_program() else last.what) in self.last)
+
+
+KNOWN = [
+    Flaw("unsigned copy", "a backup with the same bits, of a DLL signed since, counts as an equal copy: restore puts it "
+         "over the signed file", "wrong", ("sign",)),
+    Flaw("unsigned copy, cleaned", "the same: clean removes it as equal", "vanished", ("clean",),
+         lambda steps: any(s.what == "sign" for s in steps)),
+    Flaw("copy of the patched file", "a change of policy over an undo file edits the DLL back, then removes NAME.bak, "
+         "which was equal before", "vanished", ("patch",), lambda steps: any("undo" in s.words for s in steps)),
+    Flaw("fixNvPe.py over --aslr keep", "CheckSum is left stale by it, so it contradicts the original's, which counts as "
+         "another build's; restore takes the patched NAME_bak", "wrong", ("fixNvPe.py",)),
+    Flaw("undo file without CheckSum", "one of a build that has none is not held against the DLL's CheckSum: it undoes "
+         "what it never did to another build", "wrong", ("put", "link-from-cache", "patch"),
+         lambda steps: any("undo" in s.words for s in steps) and any("no-check-sum" in "".join(s.words) for s in steps)),
+    Flaw("two moves", "of two files that patch moves aside, only the last one is named", "unsaid", ("patch",)),
+    Flaw("restored twice", "the second restore removes an equal NAME_bak, and says restored", "again", ("restore",)),
+]
