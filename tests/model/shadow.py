@@ -33,7 +33,8 @@ class TakenBack(NamedTuple):
     contents: bytes   # the DLL with none carried out; None: the undo file is not about this DLL
 
 
-def take_back(dll, undo):
+def take_back(dll, undo, only=None):
+    """@param only which of the edits, by number; else all"""
     nothing = TakenBack(0, 0, None)
     try:
         record = json.loads(undo)
@@ -43,13 +44,13 @@ def take_back(dll, undo):
     if dll is None or record.get("size") != len(dll):
         return nothing
     done = still_open = 0
-    for offset, width, before, after in edits:
+    for i, (offset, width, before, after) in enumerate(edits):
         now = number(dll, offset, width)
         if now not in (before, after):
             return nothing
         done += now == after
         still_open += now == before
-        dll = with_number(dll, offset, width, before)
+        dll = with_number(dll, offset, width, before) if only is None or i in only else dll
     return TakenBack(done, still_open, dll)
 
 

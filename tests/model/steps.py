@@ -48,14 +48,16 @@ class Step(NamedTuple):
 def random_step(random, builds):
     """@param builds names of those that may be put in place"""
     what = random.choices(["patch", "restore", "clean", "look", "put", "sign", "fixNvPe.py", "cp", "rm", "touch", "half"],
-                          [30, 16, 10, 6, 15, 4, 6, 4, 6, 2, 2])[0]
+                          [30, 16, 10, 6, 15, 4, 6, 4, 6, 2, 4])[0]
     if what == "put":
         return Step(random.choice(["put", "put", "link-from-cache"]), (random.choice(builds),))
     if what == "cp":
         return Step("cp", (DLL, BACKUP))
     if what == "rm":
         return Step("rm", (random.choice([BACKUP, BACKUP, UNDO, LEGACY]),))
-    if what in ("sign", "fixNvPe.py", "touch", "half"):
+    if what == "half":
+        return Step(what, (random.choice(["0", "1", "2", "0,1", "1,2"]), DLL))
+    if what in ("sign", "fixNvPe.py", "touch"):
         return Step(what, (DLL,))
     if what == "look":
         words = random.choice([["verify"], ["verify", "--require-backup"], ["scan"]])
@@ -185,10 +187,9 @@ class Lab:
         elif step.what == "touch":
             os.utime(path)
         elif step.what == "half":  # the power went off while it was edited in place
-            undo = take_back(dll, files.get(UNDO, b""))
-            if undo.contents is not None and undo.done > 1 and not undo.open:
-                first = next(i for i in range(len(dll)) if dll[i] != undo.contents[i])
-                self.write_new(DLL, undo.contents[:first + 1] + dll[first + 1:])
+            undo = take_back(dll, files.get(UNDO, b""), [int(i) for i in step.words[0].split(",")])
+            if undo.contents is not None and not undo.open:
+                self.write_new(DLL, undo.contents)
         elif is_whole(dll) and step.what == "sign" and not is_signed(dll):
             self.write_new(DLL, signed(dll))
             shadow.signed_in_place(dll, signed(dll), files)
