@@ -32,7 +32,8 @@ def may_vanish(step, name, data, before, after):
         now = after.get(DLL)
         states = [*after.values(), *(take_back(now, d).contents for n, d in after.items() if is_undo(n))]
         half_done = undo.done and undo.open
-        if not undo.done or undo.contents in states or step.words[0] == "patch" and half_done and now != dll:
+        spent = not undo.done or take_back(now, data) == (0, undo.done + undo.open, now)
+        if spent or undo.contents in states or step.words[0] == "patch" and half_done and now != dll:
             return True
         return "--all" in step.words and not half_done
     if step.words[0] != "clean":

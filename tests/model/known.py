@@ -8,26 +8,35 @@ class Flaw(NamedTuple):
     why: str
     rule: str
     last: tuple   # what the step is after which it shows
-    of_these: Callable = lambda steps: True
+    also: Callable = lambda steps, text: True
 
     def is_it(self, complaint, steps):
         last = steps[-1]
-        return (complaint.rule == self.rule and self.of_these(steps) and
+        return (complaint.rule == self.rule and self.also(steps, complaint.text) and
                 (last.words[0] if last.is_program() else last.what) in self.last)
+
+
+def were(*whats):
+    """There were steps of each of these kinds."""
+    return lambda steps, _: all(any(what == s.what or what in s.words for s in steps) for what in whats)
 
 
 KNOWN = [
     Flaw("unsigned copy", "a backup with the same bits, of a DLL signed since, counts as an equal copy: restore puts it "
          "over the signed file", "wrong", ("sign",)),
     Flaw("unsigned copy, cleaned", "the same: clean removes it as equal", "vanished", ("clean",),
-         lambda steps: any(s.what == "sign" for s in steps)),
+         were("sign")),
     Flaw("copy of the patched file", "a change of policy over an undo file edits the DLL back, then removes NAME.bak, "
-         "which was equal before", "vanished", ("patch",), lambda steps: any("undo" in s.words for s in steps)),
+         "which was equal before", "vanished", ("patch",), were("undo")),
     Flaw("fixNvPe.py over --aslr keep", "CheckSum is left stale by it, so it contradicts the original's, which counts as "
          "another build's; restore takes the patched NAME_bak", "wrong", ("fixNvPe.py",)),
     Flaw("undo file without CheckSum", "one of a build that has none is not held against the DLL's CheckSum: it undoes "
          "what it never did to another build", "wrong", ("put", "link-from-cache", "patch"),
-         lambda steps: any("undo" in s.words for s in steps) and any("no-check-sum" in "".join(s.words) for s in steps)),
+         lambda steps, text: were("undo", "no-check-sum")(steps, text) or were("undo", "no-check-sum-other-body")(steps, text)),
     Flaw("two moves", "of two files that patch moves aside, only the last one is named", "unsaid", ("patch",)),
     Flaw("restored twice", "the second restore removes an equal NAME_bak, and says restored", "again", ("restore",)),
+    Flaw("numbered files", "restore looks at none, though what was moved aside may hold more than what stands there",
+         "wrong", ("patch", "rm"), lambda _, text: ".bak.1'" in text or "undo.1'" in text),
+    Flaw("half-done by another tool", "fixNvPe.py beside a spent undo file sets some of its edits and leaves CheckSum: "
+         "patch finishes it again and again", "again", ("patch",), were("undo", "fixNvPe.py")),
 ]

@@ -48,7 +48,7 @@ class Step(NamedTuple):
 def random_step(random, builds):
     """@param builds names of those that may be put in place"""
     what = random.choices(["patch", "restore", "clean", "look", "put", "sign", "fixNvPe.py", "cp", "rm", "touch", "half"],
-                          [30, 16, 10, 6, 15, 4, 6, 4, 6, 2, 4])[0]
+                          [30, 16, 10, 6, 14, 4, 6, 7, 6, 2, 4])[0]
     if what == "put":
         return Step(random.choice(["put", "put", "link-from-cache"]), (random.choice(builds),))
     if what == "cp":
