@@ -177,7 +177,7 @@ UndoProgress check_undo(const UndoRecord& record, std::uint64_t file_size, ByteV
                             edit.offset));
         }
         const std::uint32_t current = field->before;
-        if (edit.field != Field::check_sum && current != edit.before && current != edit.after) {
+        if (current != edit.before && current != edit.after) {
             throw Error(ErrorCode::stale_backup,
                         fmt::format("check the undo file: {} at offset {} was changed by another program",
                                     to_string(edit.field), edit.offset));

@@ -1,4 +1,4 @@
-"""What must hold after each step. The letters are those of the complaints."""
+"""What must hold after each step: RULES has it in words."""
 
 from typing import NamedTuple
 
@@ -25,7 +25,8 @@ class Complaint(NamedTuple):
 
 
 def may_vanish(step, name, data, before, after):
-    """Of a sidecar whose bytes are nowhere any more."""
+    """Of a sidecar whose bytes are nowhere any more: an undo file that has nothing to undo, or whose original is there,
+    or is explained by another one; what clean removes by its rules, but nothing half-done."""
     dll = before.get(DLL)
     undo = take_back(dll, data) if is_undo(name) else None
     if undo is not None and undo.contents is not None:
@@ -42,6 +43,8 @@ def may_vanish(step, name, data, before, after):
 
 
 class Judge:
+    """Looks at the folder before and after each step."""
+
     def __init__(self, lab, other_top):
         self.lab = lab
         self.beside = Lab(lab.program, {}, other_top)  # where restore is tried
@@ -73,15 +76,17 @@ class Judge:
 
     def complaints(self, step, shadow, before, files, said, after):
         now = contents(after)
-        if said.status not in (0, 1, 2, 130) and not said.killed():
+        if said.status not in (0, 1, 2) and not said.killed():
             yield Complaint("crash", str(said))
         if not step.writes():
             if after != before:
                 yield Complaint("read-only", f"{sorted(before)} became {sorted(after)}")
             return
         yield from self.is_kept(step, shadow, files, now)
-        if step.words[0] == "patch" and DLL in files and not said.killed() and not bits_set(now[DLL]) <= bits_set(files[DLL]):
-            yield Complaint("set", f"{bits_set(files[DLL])} became {bits_set(now[DLL])}")
+        if step.words[0] == "patch" and DLL in files and DLL in now and not said.killed():
+            was, is_ = bits_set(files[DLL]), bits_set(now[DLL])
+            if not is_ <= was:
+                yield Complaint("set", f"those at {was} became those at {is_}")
         yield from self.restored_the_best(shadow, files, now, said)
         yield from self.nothing_vanished(step, files, now, said)
         if poisoned := self.lab.poisoned():
@@ -94,6 +99,7 @@ class Judge:
                 yield Complaint("again", f"{sorted(after)} became {sorted(look(self.lab.folder))}: {second}")
 
     def is_kept(self, step, shadow, files, now):
+        """What is there, and what restore gets, is no worse than before."""
         was, own = shadow.best(files), shadow.key(files.get(DLL))
         given_up = "--all" in step.words or "none" in step.words and own == was
         if given_up or shadow.is_broken(files):
@@ -120,7 +126,8 @@ class Judge:
         """Whatever state it is in: were it restored now, it would not be wrong."""
         said, dll = self.try_restore(files)
         if said and not shadow.is_broken(files) and shadow.key(dll) < shadow.best(files):
-            yield Complaint("wrong", f"restore would leave {shadow.key(dll)}, there is {shadow.best(files)}: {sorted(files)}")
+            left, best = shadow.key(dll), shadow.best(files)
+            yield Complaint("wrong", f"restore would leave {left}, there is {best}: {sorted(files)}")
 
     def nothing_vanished(self, step, files, now, said):
         for name, data in files.items():
@@ -131,5 +138,5 @@ class Judge:
                     yield Complaint("vanished", f"what was {name}: {sorted(files)} became {sorted(now)}: {said}")
             elif now.get(name) != data and not said.killed():
                 new = [n for n, d in now.items() if d == data and n != DLL and files.get(n) != data]
-                if new and files.get(DLL) != data and now.get(DLL) != data and not any(n in said.text for n in new):
+                if new and data not in (files.get(DLL), now.get(DLL)) and not any(n in said.text for n in new):
                     yield Complaint("unsaid", f"{name} is {new} now: {said}")

@@ -58,8 +58,8 @@ class Model:
         while smaller:
             smaller = False
             fewer = [steps[:i] + steps[i + 1:] for i in range(1, len(steps))]
-            simpler = [steps[:i] + [plain] + steps[i + 1:] for i, step in enumerate(steps)
-                       for plain in (step._replace(call="", which=0, fault=""), step._replace(lacks="")) if plain != step]
+            simpler = [steps[:i] + [plain] + steps[i + 1:] for i, step in enumerate(steps) for plain in
+                       (step._replace(call="", which=0, fault=""), step._replace(lacks="")) if plain != step]
             for candidate in fewer + simpler:
                 failed, other = self.run(candidate)
                 if other and other.rule == complaint.rule:

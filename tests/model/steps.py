@@ -47,8 +47,9 @@ class Step(NamedTuple):
 
 def random_step(random, builds):
     """@param builds names of those that may be put in place"""
-    what = random.choices(["patch", "restore", "clean", "look", "put", "sign", "fixNvPe.py", "cp", "rm", "touch", "half"],
-                          [30, 16, 10, 6, 14, 4, 6, 7, 6, 2, 4])[0]
+    weights = {"patch": 30, "restore": 16, "clean": 10, "look": 6, "put": 14, "sign": 4, "fixNvPe.py": 6, "cp": 7,
+               "rm": 6, "touch": 2, "half": 4}
+    what = random.choices([*weights], [*weights.values()])[0]
     if what == "put":
         return Step(random.choice(["put", "put", "link-from-cache"]), (random.choice(builds),))
     if what == "cp":
