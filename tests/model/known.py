@@ -29,6 +29,10 @@ def with_half_done_edit(_, text):
     return "half way" in text
 
 
+def with_one_told(_, text):
+    return "was moved to" in text
+
+
 def with_numbered_file(_, text):
     return ".bak.1'" in text or "undo.1'" in text
 
@@ -43,7 +47,8 @@ KNOWN = [
          "another build's, and restore takes the patched NAME_bak", "wrong", ("fixNvPe.py",)),
     Flaw("undo file without CheckSum", "one of a build that has none is not held against the DLL's: it undoes what was "
          "never done to another build", "wrong", ("put", "link-from-cache", "patch"), with_no_check_sum),
-    Flaw("two moves", "of two files that patch moves aside, only the last one is named", "unsaid", ("patch",)),
+    Flaw("two moves", "of two files that patch moves aside, only the last one is named", "unsaid", ("patch",),
+         with_one_told),
     Flaw("restored twice", "the second restore removes an equal NAME_bak, and says restored", "again", ("restore",)),
     Flaw("numbered files", "restore looks at none, though what was moved aside may hold more than what stands there",
          "wrong", ("patch", "rm"), with_numbered_file),
