@@ -20,18 +20,15 @@ from builds import all_builds
 from judge import RULES, Judge
 from known import KNOWN
 from shadow import Shadow
-from steps import Lab, Step, random_step
+from steps import Lab, Step, random_mood, random_step
 
 LONGEST = 14
 
 def sequence(seed, n, builds):
     random = Random(f"{seed}/{n}")
-    names = list(builds)
-    if random.random() < 0.5:  # those that are easily taken for each other
-        names = random.choice([["plain", "plain-other-body", "other-stamp", "cut-short"],
-                               ["no-check-sum", "no-check-sum-other-body", "read-only"]])
-    first = Step("put", (random.choice(names),))
-    return [first] + [random_step(random, names) for _ in range(random.randint(3, LONGEST - 1))]
+    mood = random_mood(random, list(builds))
+    first = Step("put", (random.choice(mood.builds),))
+    return [first] + [random_step(random, mood) for _ in range(random.randint(3, LONGEST - 1))]
 
 
 class Model:

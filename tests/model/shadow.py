@@ -72,28 +72,23 @@ def bits_set(data):
 
 
 class Shadow:
-    """Follows one DLL. `originals`: the first one is it; the others were it, before a tool signed them."""
+    """Follows one DLL."""
 
     def __init__(self):
-        self.originals = []
+        self.original = None
 
     def put_in_place(self, data):
-        self.originals = [data]
+        self.original = data
 
     def signed_in_place(self, before, after, files):
         """If it was the original, then what is signed is the original; if it was patched, that stays what it was."""
         if self.key(before) == self.best(files):
-            self.originals = [after, *self.originals]
+            self.original = after
 
     def key(self, data):
-        """A file with all bits is the original byte for byte, or is worth nothing."""
-        original = self.originals[0]
-        if data is None or skeleton(data) != skeleton(original):
+        if data is None or skeleton(data) != skeleton(self.original) or not bits_set(data) <= bits_set(self.original):
             return NOTHING
-        bits, all_bits = bits_set(data), bits_set(original)
-        if not bits <= all_bits or bits == all_bits and data not in self.originals:
-            return NOTHING
-        return Key(data == original, len(bits))
+        return Key(data == self.original, len(bits_set(data)))
 
     def best(self, files):
         """The best that is there, be it only by taking back what an undo file says."""

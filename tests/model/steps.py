@@ -45,26 +45,42 @@ class Step(NamedTuple):
         return self.is_program() and self.words[0] in ("patch", "restore", "clean") and "-n" not in self.words
 
 
-def random_step(random, builds):
-    """@param builds names of those that may be put in place"""
-    weights = {"patch": 30, "restore": 16, "clean": 10, "look": 6, "put": 14, "sign": 4, "fixNvPe.py": 6, "cp": 7,
-               "rm": 6, "touch": 2, "half": 4}
-    what = random.choices([*weights], [*weights.values()])[0]
+KINDS = {"patch": 30, "restore": 16, "clean": 10, "look": 6, "put": 14, "sign": 4, "fixNvPe.py": 6, "cp": 7, "rm": 6,
+         "touch": 2, "half": 6}  # how often
+
+
+class Mood(NamedTuple):
+    """What the steps of one sequence are made of. One that has little of all meets more of what needs several steps."""
+    builds: list   # that may be put in place
+    kinds: list    # of KINDS
+    modes: list    # of patch's backups
+
+
+def random_mood(random, builds):
+    names = random.choice([builds, builds, ["plain", "plain-other-body", "other-stamp", "cut-short"],
+                           ["no-check-sum", "no-check-sum-other-body", "read-only"]])
+    kinds = ["patch", *(kind for kind in KINDS if kind != "patch" and random.random() < 0.6)]
+    modes = random.choice([["full", "full", "full", "undo", "undo", "none"], ["full", "undo"], ["undo"]])
+    return Mood(names, kinds, modes)
+
+
+def random_step(random, mood):
+    what = random.choices(mood.kinds, [KINDS[kind] for kind in mood.kinds])[0]
     if what == "put":
-        return Step(random.choice(["put", "put", "link-from-cache"]), (random.choice(builds),))
+        return Step(random.choice(["put", "put", "link-from-cache"]), (random.choice(mood.builds),))
     if what == "cp":
         return Step("cp", (DLL, BACKUP))
     if what == "rm":
         return Step("rm", (random.choice([BACKUP, BACKUP, UNDO, LEGACY]),))
     if what == "half":
-        return Step(what, (random.choice(["0", "1", "2", "0,1", "1,2"]), DLL))
+        return Step(what, (random.choice(["0", "1", "2", "0,1", "0,2", "1,2"]), DLL))
     if what in ("sign", "fixNvPe.py", "touch"):
         return Step(what, (DLL,))
     if what == "look":
         words = random.choice([["verify"], ["verify", "--require-backup"], ["scan"]])
     elif what == "patch":
-        words = ["patch", "-j", "1", "--aslr", random.choice(["auto", "keep", "clear"]), "--backup",
-                 random.choice(["full", "full", "full", "undo", "undo", "none"])]
+        policy, mode = random.choice(["auto", "keep", "clear"]), random.choice(mood.modes)
+        words = ["patch", "-j", "1", "--aslr", policy, "--backup", mode]
     elif what == "restore":
         words = ["restore", *random.choice([[], [], [], ["--keep-backup"]])]
     else:
