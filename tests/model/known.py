@@ -56,8 +56,9 @@ KNOWN = [
     Flaw("restored twice", "the second restore removes an equal NAME_bak, and says restored", "again", ("restore",)),
     Flaw("numbered files", "restore looks at none, though what was moved aside may hold more than what stands there",
          "wrong", ("patch", "rm"), with_numbered_file),
-    Flaw("moved, then failed", "what was moved aside before patch failed is not named", "unsaid", ("patch",), with_error),
+    Flaw("moved, then failed", "what was moved aside before patch failed is not named", "unsaid", ("patch",),
+         with_error),
     Flaw("half-done beside a backup", "the plan is made from the backup, so what the undo file says is never finished, "
-         "and patch says again and again that it was; fixNvPe.py, or patch --backup none, beside a spent undo file makes "
-         "one that looks half-done", "again", ("patch",), with_half_done_edit),
+         "and patch says again and again that it was; fixNvPe.py, or patch --backup none, makes a spent one look "
+         "half-done", "again", ("patch",), with_half_done_edit),
 ]
