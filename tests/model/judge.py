@@ -24,13 +24,12 @@ class Complaint(NamedTuple):
     text: str
 
 
-def may_vanish(step, name, data, before, after):
+def may_vanish(step, shadow, name, data, before, after):
     """Of a sidecar whose bytes are nowhere any more: an undo file that has nothing to undo, or whose original is there,
     or is explained by another one; what clean removes by its rules, but nothing half-done."""
-    dll = before.get(DLL)
-    undo = take_back(dll, data) if is_undo(name) else None
-    if undo is not None and undo.contents is not None:
-        now = after.get(DLL)
+    dll, now = before.get(DLL), after.get(DLL)
+    undo = take_back(dll, data)
+    if is_undo(name) and shadow.key(undo.contents) != NOTHING:
         states = [*after.values(), *(take_back(now, d).contents for n, d in after.items() if is_undo(n))]
         half_done = undo.done and undo.open
         spent = not undo.done or take_back(now, data) == (0, undo.done + undo.open, now)
@@ -88,7 +87,7 @@ class Judge:
             if not is_ <= was:
                 yield Complaint("set", f"those at {was} became those at {is_}")
         yield from self.restored_the_best(shadow, files, now, said)
-        yield from self.nothing_vanished(step, files, now, said)
+        yield from self.nothing_vanished(step, shadow, files, now, said)
         if poisoned := self.lab.poisoned():
             self.lab.fill_cache()
             yield Complaint("cache", f"{poisoned} was written to")
@@ -129,12 +128,12 @@ class Judge:
             left, best = shadow.key(dll), shadow.best(files)
             yield Complaint("wrong", f"restore would leave {left}, there is {best}: {sorted(files)}")
 
-    def nothing_vanished(self, step, files, now, said):
+    def nothing_vanished(self, step, shadow, files, now, said):
         for name, data in files.items():
             if name == DLL or is_temporary(name):
                 continue
             if data not in now.values():
-                if not may_vanish(step, name, data, files, now):
+                if not may_vanish(step, shadow, name, data, files, now):
                     yield Complaint("vanished", f"what was {name}: {sorted(files)} became {sorted(now)}: {said}")
             elif now.get(name) != data and not said.killed():
                 new = [n for n, d in now.items() if d == data and n != DLL and files.get(n) != data]
