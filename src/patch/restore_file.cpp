@@ -28,8 +28,8 @@ void restore_file(const Findings& seen, const Decision& decision, const CopyProg
             put_back(transaction, seen.sidecars[i], decision.way);
             original = &seen.sidecars[i].original;
         }
-        removes_undo = removes_undo || (seen.sidecars[i].kind == SidecarKind::undo &&
-                                        (fate == Fate::use_up || fate == Fate::remove));
+        removes_undo = removes_undo ||
+                       (seen.sidecars[i].kind == SidecarKind::undo && (fate == Fate::use_up || fate == Fate::remove));
     }
     if (removes_undo && original != nullptr) {
         transaction.go_on_with(*original);

@@ -160,8 +160,8 @@ void Transaction::go_on_with(const std::vector<std::uint8_t>& headers) {
 }
 
 void Transaction::write_undo(const std::vector<std::uint8_t>& headers) {
-    const UndoRecord record{to_utf8(dll_.path.filename()), dll_.info.size,
-                            header_fingerprint(dll_.headers, dll_.image), edits_to(dll_.image, headers)};
+    const UndoRecord record{to_utf8(dll_.path.filename()), dll_.info.size, header_fingerprint(dll_.headers, dll_.image),
+                            edits_to(dll_.image, headers)};
     const std::string text = to_json(record);
     if (text.size() > UNDO_FILE_MAX) {
         throw Error(ErrorCode::bad_undo, "write the undo file: this file has too many sections for one",

@@ -17,8 +17,7 @@ constexpr int SCHEMA = 1;
 constexpr const char* TOOL = "fixnvpe";
 
 [[noreturn]] void bad(std::string_view what) {
-    throw Error(ErrorCode::bad_undo, fmt::format("read the undo file: {}", what),
-                Hint::leave_backup);
+    throw Error(ErrorCode::bad_undo, fmt::format("read the undo file: {}", what), Hint::leave_backup);
 }
 
 /// Words of the file's in a message: anybody may have written them, at any length.
@@ -151,8 +150,7 @@ UndoRecord read_undo(const os::File& file) {
 }
 
 UndoProgress check_undo(const UndoRecord& record, std::uint64_t file_size, ByteView window, const PeImage& image) {
-    if (record.file_size != file_size ||
-        record.fingerprint != header_fingerprint(window, image)) {
+    if (record.file_size != file_size || record.fingerprint != header_fingerprint(window, image)) {
         throw Error(ErrorCode::stale_backup, "check the undo file: it was made for another build of this file");
     }
     if (record.edits.empty()) {

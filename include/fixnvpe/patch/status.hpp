@@ -64,9 +64,9 @@ enum class Why {
     bad_backup,        ///< one that stands in the way can't be used, or belongs to another build
     // A file of ours beside it stays, or goes.
     not_ours,
-    usable,             ///< restore could use it
-    equal,              ///< to its DLL, byte for byte
-    patched_itself,     ///< not an original
+    usable,          ///< restore could use it
+    equal,           ///< to its DLL, byte for byte
+    patched_itself,  ///< not an original
     other_build,
     maybe_other_build,  ///< as far as can be told
     nothing_to_undo,

@@ -14,8 +14,9 @@ namespace fixnvpe {
 /// Called during a long copy with the bytes done and the bytes in all; may throw to stop.
 using CopyProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
-/// One change of a DLL and of what stands beside it, from taking its lock to giving it up. Each step leaves the original
-/// whole under NAME or its backup, or an undo file that explains the mix; so a crash between any two loses nothing.
+/// One change of a DLL and of what stands beside it, from taking its lock to giving it up. Each step leaves the
+/// original whole under NAME or its backup, or an undo file that explains the mix; so a crash between any two loses
+/// nothing.
 class Transaction {
 public:
     /// Takes the lock, and looks again at all that the decision rests on.

@@ -8,8 +8,8 @@
 
 #include "fixnvpe/base/bytes.hpp"
 #include "fixnvpe/os/file.hpp"
-#include "fixnvpe/pe/image.hpp"
 #include "fixnvpe/pe/edit.hpp"
+#include "fixnvpe/pe/image.hpp"
 
 namespace fixnvpe {
 
