@@ -106,7 +106,7 @@ private:
         }
     }
 
-    void note(NoteCode code, std::filesystem::path file = {}, std::optional<Error> error = {}) {
+    void note(NoteCode code, const std::filesystem::path& file = {}, std::optional<Error> error = {}) {
         outcome_.notes.push_back({code, file.filename(), std::move(error)});
     }
 

@@ -78,10 +78,9 @@ void decide_backup_of_original(Decision& decision, BackupMode mode, const Sideca
         }
         if (s.state == SidecarState::stale || s.state == SidecarState::patched_itself) {
             decision.sidecars[i] = {Fate::move_aside, {Why::other_build}};
-        } else if (mode == BackupMode::full && s.state == SidecarState::copy) {
-            decision.sidecars[i].fate = Fate::remove;  // equal to the file, which becomes its own backup now
-        } else if (is_undo(s) && decision.undo_first && mode == BackupMode::full) {
-            decision.sidecars[i].fate = Fate::remove;  // its edits are taken back first
+        } else if (mode == BackupMode::full && (s.state == SidecarState::copy || (is_undo(s) && decision.undo_first))) {
+            // Equal to the file, which becomes its own backup now; or its edits are taken back first.
+            decision.sidecars[i].fate = Fate::remove;
         }
     }
 }
