@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 
 void put_back(Transaction& transaction, const Sidecar& backup, Way way) {
     switch (way) {
-        case Way::edit: transaction.edit(backup.original); break;
+        case Way::edit: transaction.edit(backup.original, backup.modified); break;
         case Way::copy_back: transaction.copy_back(backup); break;
         default: transaction.rename_back(backup); break;
     }
