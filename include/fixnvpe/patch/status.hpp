@@ -87,7 +87,7 @@ inline constexpr auto names_of<Why> = names<Why>({
     {Why::raw_data_past_end, "raw-data-past-end"},
     {Why::is_link, "is-link"},
     {Why::missing, "missing"},
-    {Why::missing_for_good, "missing-for-good"},
+    {Why::missing_for_good, "not-found"},
     {Why::no_backup, "no-backup"},
     {Why::no_valid_backup, "no-valid-backup"},
     {Why::bad_backup, "bad-backup"},
