@@ -37,9 +37,8 @@ BackupState state_of(const Sidecar& backup) {
 
 std::optional<BackupFacts> backup_to_show(const std::vector<Sidecar>& sidecars) {
     const auto is_backup = [](const Sidecar& s) { return s.kind != SidecarKind::temporary; };
-    const Sidecar* shown = first_that(sidecars, [](const Sidecar& s) {
-        return s.holds_original() || s.state == SidecarState::copy;
-    });
+    const Sidecar* shown =
+        first_that(sidecars, [](const Sidecar& s) { return s.holds_original() || s.state == SidecarState::copy; });
     shown = shown != nullptr ? shown : first_that(sidecars, is_backup);
     if (shown == nullptr) {
         return std::nullopt;
@@ -48,7 +47,8 @@ std::optional<BackupFacts> backup_to_show(const std::vector<Sidecar>& sidecars) 
 }
 
 bool has_half_done(const Findings& findings) {
-    return first_that(findings.sidecars, [](const Sidecar& s) { return s.state == SidecarState::half_done; }) != nullptr;
+    return first_that(findings.sidecars, [](const Sidecar& s) { return s.state == SidecarState::half_done; }) !=
+           nullptr;
 }
 
 class Work {
@@ -98,14 +98,15 @@ private:
         outcome_.status = decision_.status;
         outcome_.needs_patch = decision_.needs_patch;
         outcome_.fails = decision_.fails;
-        outcome_.reason = decision_.act == Act::refuse && decision_.status != Status::refused ? Reason{} : decision_.reason;
+        outcome_.reason =
+            decision_.act == Act::refuse && decision_.status != Status::refused ? Reason{} : decision_.reason;
         outcome_.backup = backup_to_show(findings_.sidecars);
         if (findings_.presence == DllFacts::Presence::there) {
             outcome_.headers = facts_of(findings_.dll);
         }
     }
 
-    void note(NoteCode code, std::filesystem::path file = {}, std::optional<Error> error = {}) {
+    void note(NoteCode code, const std::filesystem::path& file = {}, std::optional<Error> error = {}) {
         outcome_.notes.push_back({code, file.filename(), std::move(error)});
     }
 

@@ -64,7 +64,8 @@ CopyProgress progress_of(const fs::path& path, const Progress& progress) {
     };
 }
 
-void work_on_dlls(const std::vector<Target>& targets, const Request& request, const Progress& progress, Summary& summary) {
+void work_on_dlls(const std::vector<Target>& targets, const Request& request, const Progress& progress,
+                  Summary& summary) {
     std::vector<std::optional<FileOutcome>> slots(targets.size());
     // Only copies are worth a thread: starting one takes longer than reading the headers of some files.
     const unsigned jobs = request.policy.command == Command::patch ? request.jobs : 1;

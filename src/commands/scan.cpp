@@ -19,9 +19,8 @@ std::uint64_t relocated_bytes_of(const Dll& dll) {
 void count_relocations(FileOutcome& outcome, const Findings& findings) {
     const PeImage& image = findings.dll.image;
     const auto& edits = findings.plan.edits;
-    const bool will_lose_aslr = std::any_of(edits.begin(), edits.end(), [](const Edit& edit) {
-        return edit.field == Field::dll_characteristics;
-    });
+    const bool will_lose_aslr = std::any_of(edits.begin(), edits.end(),
+                                            [](const Edit& edit) { return edit.field == Field::dll_characteristics; });
     const bool has_lost_it = image.has_fatbin() && !image.dynamic_base();
     if (outcome.status == Status::refused || !(will_lose_aslr || has_lost_it)) {
         return;

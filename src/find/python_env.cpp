@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "fixnvpe/base/error.hpp"
-#include "fixnvpe/os/names.hpp"
 #include "fixnvpe/base/text.hpp"
+#include "fixnvpe/os/names.hpp"
 
 namespace fixnvpe {
 namespace {

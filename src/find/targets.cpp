@@ -6,10 +6,10 @@
 #include <map>
 #include <utility>
 
+#include "fixnvpe/base/text.hpp"
 #include "fixnvpe/find/glob.hpp"
 #include "fixnvpe/os/names.hpp"
 #include "fixnvpe/os/process.hpp"
-#include "fixnvpe/base/text.hpp"
 
 namespace fixnvpe {
 namespace {
@@ -265,7 +265,8 @@ private:
             only_sidecars_ = true;
             take(identity, files);
             const auto is_there = [&, &files = files](SidecarKind kind) {
-                return std::any_of(files.begin(), files.end(), [&](const FoundSidecar& own) { return own.kind == kind; });
+                return std::any_of(files.begin(), files.end(),
+                                   [&](const FoundSidecar& own) { return own.kind == kind; });
             };
             if (files.front().orphan && is_there(SidecarKind::full) && is_there(SidecarKind::temporary)) {
                 take(identity, {dll, false, false, true});
@@ -311,8 +312,8 @@ private:
     std::map<Key, Target> files_;
     std::map<Key, FoundSidecar> sidecars_;
     std::map<os::FileIdentity, SidecarsByDll> sidecars_in_;  ///< of the folders of named files
-    bool matched_ = false;                               ///< of the present target: something was taken
-    bool only_sidecars_ = false;                              ///< our own files were passed over
+    bool matched_ = false;                                   ///< of the present target: something was taken
+    bool only_sidecars_ = false;                             ///< our own files were passed over
 };
 
 }  // namespace

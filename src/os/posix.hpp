@@ -18,7 +18,8 @@ namespace fixnvpe::os::posix {
 [[nodiscard]] Error system_error(const std::filesystem::path& path, std::string_view step, int code,
                                  const std::filesystem::path& from = {});
 /// Of errno.
-[[noreturn]] void fail(const std::filesystem::path& path, std::string_view step, const std::filesystem::path& from = {});
+[[noreturn]] void fail(const std::filesystem::path& path, std::string_view step,
+                       const std::filesystem::path& from = {});
 
 /// Calls again what a signal broke off.
 template <typename Call>

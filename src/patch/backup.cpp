@@ -71,6 +71,7 @@ void examine_undo(Sidecar& sidecar, const Dll* dll) {
     }
     sidecar.original = dll->headers;
     revert_edits(record.edits, sidecar.original);
+    sidecar.modified = record.modified;
     sidecar.edited = dll->headers;
     apply_edits(record.edits, sidecar.edited);
     sidecar.proven = true;

@@ -30,15 +30,15 @@ std::vector<std::uint8_t> masked(const FileHeaders& file, const PeImage& image, 
 }
 
 Build build_by_headers(const FileHeaders& dll, const FileHeaders& backup) {
-    const Build build = dll.file_size == backup.file_size           ? Build::same
+    const Build build = dll.file_size == backup.file_size       ? Build::same
                         : has_certificate_appended(dll, backup) ? Build::signed_since
-                                                                 : Build::other;
+                                                                : Build::other;
     const std::size_t size = std::min(dll.bytes.size(), backup.bytes.size());
     const bool comparable = build != Build::other && dll.image.layout == backup.image.layout &&
                             dll.image.layout.end() <= size &&
                             (build == Build::signed_since || dll.bytes.size() == backup.bytes.size());
     return comparable && masked(dll, dll.image, size, build) == masked(backup, dll.image, size, build) ? build
-                                                                                                      : Build::other;
+                                                                                                       : Build::other;
 }
 
 enum class CheckSums { prove, prove_nothing, contradict };

@@ -78,10 +78,9 @@ void decide_backup_of_original(Decision& decision, BackupMode mode, const Sideca
         }
         if (s.state == SidecarState::stale || s.state == SidecarState::patched_itself) {
             decision.sidecars[i] = {Fate::move_aside, {Why::other_build}};
-        } else if (mode == BackupMode::full && s.state == SidecarState::copy) {
-            decision.sidecars[i].fate = Fate::remove;  // equal to the file, which becomes its own backup now
-        } else if (is_undo(s) && decision.undo_first && mode == BackupMode::full) {
-            decision.sidecars[i].fate = Fate::remove;  // its edits are taken back first
+        } else if (mode == BackupMode::full && (s.state == SidecarState::copy || (is_undo(s) && decision.undo_first))) {
+            // Equal to the file, which becomes its own backup now; or its edits are taken back first.
+            decision.sidecars[i].fate = Fate::remove;
         }
     }
 }
@@ -110,8 +109,7 @@ void decide_patch(Decision& decision, const Policy& policy, const DllFacts& dll,
     }
     // It is an original, or will be as soon as the edits of its undo file are taken back.
     decision.undo_first = earlier != NONE;
-    const BackupMode mode =
-        decision.undo_first && policy.backup == BackupMode::none ? BackupMode::undo : policy.backup;
+    const BackupMode mode = decision.undo_first && policy.backup == BackupMode::none ? BackupMode::undo : policy.backup;
     const std::size_t unusable = find(sidecars, [](const SidecarFacts& s) {
         return s.state == SidecarState::unusable && (s.kind == SidecarKind::full || s.kind == SidecarKind::undo);
     });
@@ -149,16 +147,15 @@ void decide_restore(Decision& decision, const Policy& policy, const DllFacts& dl
     decision.act = Act::restore;
     decision.way = is_undo(sidecars[chosen]) ? Way::edit : policy.keep_backup ? Way::copy_back : Way::rename;
     for (std::size_t i = 0; i < sidecars.size() && !policy.keep_backup; ++i) {
-        const bool spent = is_undo(sidecars[i]) && (holds_original(sidecars[i]) || sidecars[i].state == SidecarState::copy);
+        const bool spent =
+            is_undo(sidecars[i]) && (holds_original(sidecars[i]) || sidecars[i].state == SidecarState::copy);
         decision.sidecars[i].fate = spent ? Fate::remove : Fate::keep;
     }
     decision.sidecars[chosen].fate = policy.keep_backup ? Fate::use : Fate::use_up;
 }
 
 SidecarDecision clean_backup(const SidecarFacts& sidecar, const DllFacts& dll, bool usable_too) {
-    const auto only_if_asked = [&](Why why) {
-        return SidecarDecision{usable_too ? Fate::remove : Fate::keep, {why}};
-    };
+    const auto only_if_asked = [&](Why why) { return SidecarDecision{usable_too ? Fate::remove : Fate::keep, {why}}; };
     if (!sidecar.ours) {
         return {Fate::keep, {Why::not_ours}};
     }
@@ -171,20 +168,19 @@ SidecarDecision clean_backup(const SidecarFacts& sidecar, const DllFacts& dll, b
     switch (sidecar.state) {
         case SidecarState::original: return only_if_asked(Why::usable);
         case SidecarState::half_done: return {Fate::keep, {Why::half_done}};
-        case SidecarState::copy:
-            return {Fate::remove, {is_undo(sidecar) ? Why::nothing_to_undo : Why::equal}};
+        case SidecarState::copy: return {Fate::remove, {is_undo(sidecar) ? Why::nothing_to_undo : Why::equal}};
         case SidecarState::patched_itself: return only_if_asked(Why::patched_itself);
         case SidecarState::stale:
-            return whole && sidecar.shown_to_be_other ? SidecarDecision{Fate::remove, {Why::other_build}}
-                                                      : only_if_asked(whole ? Why::maybe_other_build : Why::dll_damaged);
+            return whole && sidecar.shown_to_be_other
+                       ? SidecarDecision{Fate::remove, {Why::other_build}}
+                       : only_if_asked(whole ? Why::maybe_other_build : Why::dll_damaged);
         default: return only_if_asked(Why::bad_undo);
     }
 }
 
 void decide_clean(Decision& decision, const Policy& policy, const DllFacts& dll, const Sidecars& sidecars) {
     const bool missing = dll.presence == DllFacts::Presence::missing;
-    const bool left_by_crash =
-        missing && has(sidecars, SidecarKind::temporary) && has(sidecars, SidecarKind::full);
+    const bool left_by_crash = missing && has(sidecars, SidecarKind::temporary) && has(sidecars, SidecarKind::full);
     for (std::size_t i = 0; i < sidecars.size(); ++i) {
         SidecarDecision& own = decision.sidecars[i];
         if (left_by_crash) {
@@ -235,9 +231,9 @@ std::vector<std::size_t> to_be_compared(const Policy& policy, const Decision& de
     for (std::size_t i = 0; i < sidecars.size() && acts; ++i) {
         const SidecarFacts& s = sidecars[i];
         // Of a copy every byte must be seen before one of the two goes; of an original, where CheckSum proves nothing.
-        const bool needed = s.state == SidecarState::copy ||
-                            (s.state == SidecarState::original && policy.command != Command::clean &&
-                             (!s.proven || s.kind == SidecarKind::numbered));
+        const bool needed =
+            s.state == SidecarState::copy || (s.state == SidecarState::original && policy.command != Command::clean &&
+                                              (!s.proven || s.kind == SidecarKind::numbered));
         if (is_copy_kind(s) && needed && !s.compared) {
             result.push_back(i);
         }

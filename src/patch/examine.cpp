@@ -122,7 +122,8 @@ bool same(const Findings& a, const Findings& b) {
         return result;
     };
     const auto same_sidecar = [](const Sidecar* s, const Sidecar* t) {
-        return s->path == t->path && s->by_headers == t->by_headers && same_file(s->info, t->info) && s->original == t->original;
+        return s->path == t->path && s->by_headers == t->by_headers && same_file(s->info, t->info) &&
+               s->original == t->original;
     };
     const auto of_a = backups(a);
     const auto of_b = backups(b);

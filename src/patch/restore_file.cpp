@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 
 void put_back(Transaction& transaction, const Sidecar& backup, Way way) {
     switch (way) {
-        case Way::edit: transaction.edit(backup.original); break;
+        case Way::edit: transaction.edit(backup.original, backup.modified); break;
         case Way::copy_back: transaction.copy_back(backup); break;
         default: transaction.rename_back(backup); break;
     }
@@ -28,8 +28,8 @@ void restore_file(const Findings& seen, const Decision& decision, const CopyProg
             put_back(transaction, seen.sidecars[i], decision.way);
             original = &seen.sidecars[i].original;
         }
-        removes_undo = removes_undo || (seen.sidecars[i].kind == SidecarKind::undo &&
-                                        (fate == Fate::use_up || fate == Fate::remove));
+        removes_undo = removes_undo ||
+                       (seen.sidecars[i].kind == SidecarKind::undo && (fate == Fate::use_up || fate == Fate::remove));
     }
     if (removes_undo && original != nullptr) {
         transaction.go_on_with(*original);

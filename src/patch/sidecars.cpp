@@ -71,7 +71,7 @@ std::optional<SidecarName> sidecar_name(const path& name) {
     };
     const NativeView text = name.native();
     // While an undo file is written, it has a temporary of its own.
-    if (const auto temporary = without(text, std::string(UNDO) + os::TEMPORARY_SUFFIX, SidecarKind::temporary)) {
+    if (auto temporary = without(text, std::string(UNDO) + os::TEMPORARY_SUFFIX, SidecarKind::temporary)) {
         return temporary;
     }
     for (const auto& [suffix, kind] : {std::pair{BACKUP, SidecarKind::full},

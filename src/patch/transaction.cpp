@@ -68,11 +68,14 @@ os::File Transaction::open_unchanged() const {
     return file;
 }
 
-void Transaction::copy_with(const std::vector<std::uint8_t>& headers) {
+void Transaction::copy_with(const std::vector<std::uint8_t>& headers, std::optional<std::int64_t> modified) {
     const os::File source = open_unchanged();
     os::copy_contents(source, lock_->temporary(), [&](std::uint64_t done) { progress_(done, dll_.info.size); });
     write_headers(lock_->temporary(), dll_.headers, headers);
     os::copy_metadata(source, lock_->temporary());
+    if (modified) {
+        os::set_modified(lock_->temporary(), *modified);
+    }
     lock_->temporary().flush();
     read_back(lock_->temporary(), headers, dll_.info.size);
     if (!same_file(source.info(), dll_.info)) {
@@ -80,15 +83,15 @@ void Transaction::copy_with(const std::vector<std::uint8_t>& headers) {
     }
 }
 
-void Transaction::replace(const std::vector<std::uint8_t>& headers) {
-    copy_with(headers);  // and closes the DLL: Windows may refuse to replace a file that is open
+void Transaction::replace(const std::vector<std::uint8_t>& headers, std::optional<std::int64_t> modified) {
+    copy_with(headers, modified);  // and closes the DLL: Windows may refuse to replace a file that is open
     must_be_unchanged();
     lock_->rename_to(dll_.path);
     os::sync_folder(dll_.path.parent_path());
 }
 
 void Transaction::replace_and_keep(const std::vector<std::uint8_t>& headers, const std::function<void()>& make_room) {
-    copy_with(headers);
+    copy_with(headers, {});
     must_be_unchanged();
     make_room();
     swap_in();
@@ -125,9 +128,9 @@ void Transaction::swap_in() {
     }
 }
 
-void Transaction::edit(const std::vector<std::uint8_t>& headers) {
+void Transaction::edit(const std::vector<std::uint8_t>& headers, std::optional<std::int64_t> modified) {
     if (open_unchanged().opened_as().hard_links > 1) {
-        replace(headers);
+        replace(headers, modified);
         return;
     }
     os::File file = os::File::open_to_edit(dll_.path);
@@ -139,6 +142,9 @@ void Transaction::edit(const std::vector<std::uint8_t>& headers) {
     const os::Privileges privileges(file);
     write_headers(file, dll_.headers, headers);
     privileges.put_back(file);
+    if (modified) {
+        os::set_modified(file, *modified);
+    }
     file.flush();
     read_back(file, headers, dll_.info.size);
     // Another program may have given the name to another file meanwhile, which is not patched then.
@@ -160,8 +166,8 @@ void Transaction::go_on_with(const std::vector<std::uint8_t>& headers) {
 }
 
 void Transaction::write_undo(const std::vector<std::uint8_t>& headers) {
-    const UndoRecord record{to_utf8(dll_.path.filename()), dll_.info.size,
-                            header_fingerprint(dll_.headers, dll_.image), edits_to(dll_.image, headers)};
+    const UndoRecord record{to_utf8(dll_.path.filename()), dll_.info.size, header_fingerprint(dll_.headers, dll_.image),
+                            edits_to(dll_.image, headers), dll_.info.modified};
     const std::string text = to_json(record);
     if (text.size() > UNDO_FILE_MAX) {
         throw Error(ErrorCode::bad_undo, "write the undo file: this file has too many sections for one",
@@ -186,6 +192,7 @@ void Transaction::copy_back(const Sidecar& backup) {
         }
         os::copy_contents(source, lock_->temporary(), [&](std::uint64_t done) { progress_(done, backup.info.size); });
         os::copy_metadata(source, lock_->temporary());
+        os::set_modified(lock_->temporary(), backup.info.modified);
         lock_->temporary().flush();
     }
     must_be_unchanged();

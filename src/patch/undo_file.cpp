@@ -17,8 +17,7 @@ constexpr int SCHEMA = 1;
 constexpr const char* TOOL = "fixnvpe";
 
 [[noreturn]] void bad(std::string_view what) {
-    throw Error(ErrorCode::bad_undo, fmt::format("read the undo file: {}", what),
-                Hint::leave_backup);
+    throw Error(ErrorCode::bad_undo, fmt::format("read the undo file: {}", what), Hint::leave_backup);
 }
 
 /// Words of the file's in a message: anybody may have written them, at any length.
@@ -77,6 +76,16 @@ Edit parse_edit(const nlohmann::json& object) {
     return edit;
 }
 
+std::int64_t parse_i64(const nlohmann::json& object, const char* key) {
+    const auto& value = object.at(key);
+    const bool fits = value.is_number_integer() &&
+                      (!value.is_number_unsigned() || value.get<std::uint64_t>() <= std::uint64_t{INT64_MAX});
+    if (!fits) {
+        bad(fmt::format("\"{}\" is no number of 64 bits", key));
+    }
+    return value.get<std::int64_t>();
+}
+
 std::uint64_t parse_u64(const nlohmann::json& object, const char* key) {
     const auto& value = object.at(key);
     if (!value.is_number_unsigned()) {
@@ -106,13 +115,16 @@ std::string to_json(const UndoRecord& record) {
                          {"before", edit.before},
                          {"after", edit.after}});
     }
-    const nlohmann::ordered_json json{{"schema", SCHEMA},
-                                      {"tool", TOOL},
-                                      {"version", FIXNVPE_VERSION},
-                                      {"file", record.file_name},
-                                      {"size", record.file_size},
-                                      {"fingerprint", record.fingerprint},
-                                      {"edits", edits}};
+    nlohmann::ordered_json json{{"schema", SCHEMA},
+                                {"tool", TOOL},
+                                {"version", FIXNVPE_VERSION},
+                                {"file", record.file_name},
+                                {"size", record.file_size},
+                                {"fingerprint", record.fingerprint},
+                                {"edits", edits}};
+    if (record.modified) {
+        json["modified"] = *record.modified;
+    }
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -126,6 +138,9 @@ UndoRecord parse_undo(std::string_view text) {
         record.file_name = json.at("file").get<std::string>();
         record.file_size = parse_u64(json, "size");
         record.fingerprint = parse_u64(json, "fingerprint");
+        if (json.contains("modified")) {
+            record.modified = parse_i64(json, "modified");
+        }
         const auto& edits = json.at("edits");
         if (!edits.is_array()) {
             bad("\"edits\" is no list");
@@ -151,8 +166,7 @@ UndoRecord read_undo(const os::File& file) {
 }
 
 UndoProgress check_undo(const UndoRecord& record, std::uint64_t file_size, ByteView window, const PeImage& image) {
-    if (record.file_size != file_size ||
-        record.fingerprint != header_fingerprint(window, image)) {
+    if (record.file_size != file_size || record.fingerprint != header_fingerprint(window, image)) {
         throw Error(ErrorCode::stale_backup, "check the undo file: it was made for another build of this file");
     }
     if (record.edits.empty()) {

@@ -74,8 +74,8 @@ std::size_t distance(std::string_view a, std::string_view b) {
 /// Takes the command out of the words. @return the command; empty if there is none, which only options may do without
 std::string take_command(std::vector<Word>& words, const Grammar& grammar) {
     const auto first = std::find_if(words.begin(), words.end(), [](const Word& w) { return w.kind == Word::plain; });
-    const bool known = first != words.end() &&
-                       std::find(grammar.commands.begin(), grammar.commands.end(), first->text) != grammar.commands.end();
+    const bool known = first != words.end() && std::find(grammar.commands.begin(), grammar.commands.end(),
+                                                         first->text) != grammar.commands.end();
     if (known || (first != words.end() && first->text == "help")) {
         std::string command = first->text;
         words.erase(first);
@@ -89,7 +89,8 @@ std::string take_command(std::vector<Word>& words, const Grammar& grammar) {
     if (first != words.end()) {
         std::string hint = suggestion(first->text, grammar.commands);
         if (hint.empty()) {
-            hint = fmt::format("the commands are {}; to patch a file: fixnvpe patch FILE", fmt::join(grammar.commands, ", "));
+            hint = fmt::format("the commands are {}; to patch a file: fixnvpe patch FILE",
+                               fmt::join(grammar.commands, ", "));
         }
         throw Error(ErrorCode::usage, fmt::format("there is no command \"{}\"", first->text), hint);
     }
@@ -103,7 +104,8 @@ std::vector<std::string> prepared_for_cli11(const std::vector<std::string>& argu
     std::string command = take_command(words, grammar);
     const bool asks_for_help = command == "help";
     if (asks_for_help) {
-        const bool no_other = std::none_of(words.begin(), words.end(), [](const Word& w) { return w.kind == Word::plain; });
+        const bool no_other =
+            std::none_of(words.begin(), words.end(), [](const Word& w) { return w.kind == Word::plain; });
         command = no_other ? std::string() : take_command(words, grammar);
     }
     std::vector<std::string> result;

@@ -18,7 +18,8 @@ namespace {
 class StandardErrorSink : public spdlog::sinks::base_sink<std::mutex> {
 public:
     StandardErrorSink()
-        : base_sink(std::make_unique<spdlog::pattern_formatter>("fixnvpe: %^%v%$", spdlog::pattern_time_type::local, "\n")) {}
+        : base_sink(
+              std::make_unique<spdlog::pattern_formatter>("fixnvpe: %^%v%$", spdlog::pattern_time_type::local, "\n")) {}
 
     void set_color(bool color) { color_ = color; }
 
@@ -49,8 +50,7 @@ private:
 
 /// Made at the first word, and not before main().
 spdlog::logger& logger() {
-    static const auto instance =
-        std::make_shared<spdlog::logger>("fixnvpe", std::make_shared<StandardErrorSink>());
+    static const auto instance = std::make_shared<spdlog::logger>("fixnvpe", std::make_shared<StandardErrorSink>());
     return *instance;
 }
 

@@ -40,9 +40,9 @@ void add_warnings(std::vector<Message>& messages, const Summary& summary) {
             return std::find(file.warnings.begin(), file.warnings.end(), w.warning) != file.warnings.end();
         });
         if (count != 0) {
-            messages.push_back({Message::Level::warning,
-                                fmt::format("warning: {} {}\n  hint: {}", plural(static_cast<std::uint64_t>(count), "file"),
-                                            count == 1 ? w.one : w.many, w.hint)});
+            messages.push_back({Message::Level::warning, fmt::format("warning: {} {}\n  hint: {}",
+                                                                     plural(static_cast<std::uint64_t>(count), "file"),
+                                                                     count == 1 ? w.one : w.many, w.hint)});
         }
     }
 }
@@ -50,10 +50,11 @@ void add_warnings(std::vector<Message>& messages, const Summary& summary) {
 void add_orphans(std::vector<Message>& messages, const Summary& summary) {
     for (const std::filesystem::path& orphan : summary.orphans) {
         const std::string dll = printable_path(dll_of(orphan).value_or(orphan));
-        messages.push_back({Message::Level::warning,
-                            fmt::format("warning: {}: its DLL is gone\n  hint: fixnvpe restore {} puts it back, fixnvpe "
-                                        "clean --all removes the backup",
-                                        printable_path(orphan), dll)});
+        messages.push_back(
+            {Message::Level::warning,
+             fmt::format("warning: {}: its DLL is gone\n  hint: fixnvpe restore {} puts it back, fixnvpe "
+                         "clean --all removes the backup",
+                         printable_path(orphan), dll)});
     }
 }
 
@@ -85,10 +86,10 @@ std::vector<Message> messages_of(const Summary& summary, const ReportStyle& styl
         add_error(problem);
     }
     if (summary.exit_status == ExitStatus::interrupted) {
-        const std::string rest =
-            summary.not_begun == 0 ? "" : plural(summary.not_begun, "file") + " not begun, and ";
+        const std::string rest = summary.not_begun == 0 ? "" : plural(summary.not_begun, "file") + " not begun, and ";
         messages.push_back({Message::Level::error, fmt::format("interrupted: {}what was done stays done\n"
-                                                               "  hint: run it again for the rest", rest)});
+                                                               "  hint: run it again for the rest",
+                                                               rest)});
     }
     return messages;
 }

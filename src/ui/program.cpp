@@ -67,7 +67,8 @@ ExitStatus carry_out(CommandLine& line) {
     Summary summary;
     {
         ProgressLine progress(!line.no_progress && !line.style.quiet && os::is_terminal(os::Stream::standard_error));
-        summary = run(line.request, [&](const auto& path, auto done, auto total) { progress.update(path, done, total); });
+        summary =
+            run(line.request, [&](const auto& path, auto done, auto total) { progress.update(path, done, total); });
     }
     say(messages_of(summary, line.style));
     if (line.json) {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "fixnvpe/os/process.hpp"
 #include "fixnvpe/base/text.hpp"
+#include "fixnvpe/os/process.hpp"
 
 namespace fixnvpe {
 namespace {
@@ -47,8 +47,9 @@ void ProgressLine::draw(const std::filesystem::path& path) {
     const double seconds = std::chrono::duration<double>(Clock::now() - started_).count();
     const double rate = static_cast<double>(sum.done) / seconds;
     const double left = rate > 0 ? static_cast<double>(sum.total - sum.done) / rate : 0;
-    std::string line = fmt::format("copied {} of {}, {}/s, {:.0f} s left: {}", human_size(sum.done), human_size(sum.total),
-                                   human_size(static_cast<std::uint64_t>(rate)), left, printable_path(path.filename()));
+    std::string line =
+        fmt::format("copied {} of {}, {}/s, {:.0f} s left: {}", human_size(sum.done), human_size(sum.total),
+                    human_size(static_cast<std::uint64_t>(rate)), left, printable_path(path.filename()));
     // A line that wraps can't be redrawn.
     const auto width = os::terminal_width(os::Stream::standard_error);
     if (width && line.size() >= *width) {

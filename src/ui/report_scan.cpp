@@ -55,9 +55,9 @@ std::string row_of(const FileOutcome& file, const ReportStyle& style) {
         }
         return text;
     }
-    const std::string row = fmt::format("{:>9}  {:>9}  {:>9}  {:>9}  {:<8}  {:<4}  {:<6}  ", saved, now, after,
-                                        human_size(cuda), yes_or_no(writable), yes_or_no(file.headers->dynamic_base),
-                                        yes_or_no(file.headers->is_signed));
+    const std::string row =
+        fmt::format("{:>9}  {:>9}  {:>9}  {:>9}  {:<8}  {:<4}  {:<6}  ", saved, now, after, human_size(cuda),
+                    yes_or_no(writable), yes_or_no(file.headers->dynamic_base), yes_or_no(file.headers->is_signed));
     return row + fit(path, refused.empty() ? "" : "(" + refused + ")", row.size(), style);
 }
 
@@ -74,12 +74,14 @@ std::string shared_bases(const Rows& rows, const ReportStyle& style) {
         if (files.size() < 2) {
             continue;
         }
-        text += "\n" + paragraph(fmt::format("{} that lose ASLR share the preferred base {:#x}: in each process all but "
-                                             "one are moved, and their pages with relocations become private memory:",
-                                             plural(files.size(), "file"), key.second),
-                                 style);
+        text +=
+            "\n" + paragraph(fmt::format("{} that lose ASLR share the preferred base {:#x}: in each process all but "
+                                         "one are moved, and their pages with relocations become private memory:",
+                                         plural(files.size(), "file"), key.second),
+                             style);
         for (const FileOutcome* file : files) {
-            text += fmt::format("{:>9}  {}", human_size(*file->relocated), fit(printable_path(file->path), "", 11, style));
+            text +=
+                fmt::format("{:>9}  {}", human_size(*file->relocated), fit(printable_path(file->path), "", 11, style));
         }
     }
     return text;
@@ -109,8 +111,9 @@ std::string advice(const Rows& rows, const Summary& summary, const ReportStyle& 
                      style) +
            paragraph("  - the page file is too small: let Windows manage its size, or give it more", style) +
            paragraph("  - too many workers: each is a process of its own, so lower num_workers", style) +
-           paragraph("  - other programs have used up the commit limit: see Task Manager, Performance, Memory, Committed",
-                     style);
+           paragraph(
+               "  - other programs have used up the commit limit: see Task Manager, Performance, Memory, Committed",
+               style);
 }
 
 }  // namespace
@@ -121,9 +124,8 @@ std::string report_scan(const Summary& summary, const ReportStyle& style) {
     for (const FileOutcome& file : summary.files) {
         (file.headers && !file.headers->fatbins.empty() ? rows : others).push_back(&file);
     }
-    std::stable_sort(rows.begin(), rows.end(), [](const FileOutcome* a, const FileOutcome* b) {
-        return a->commit.saved > b->commit.saved;
-    });
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const FileOutcome* a, const FileOutcome* b) { return a->commit.saved > b->commit.saved; });
 
     std::string text;
     if (!rows.empty() && (!style.width || *style.width >= TABLE_WIDTH)) {
@@ -140,11 +142,12 @@ std::string report_scan(const Summary& summary, const ReportStyle& style) {
     text += text.empty() ? "" : "\n";
     text += paragraph(counted_statuses(summary.totals), style);
     const CommitCharge& commit = summary.totals.commit;
-    text += paragraph(fmt::format("commit of each process: {} now, {} after patching; with {} workers: {} now, {} after",
-                                  human_size(commit.now), human_size(commit.after), summary.workers,
-                                  human_size(in_all_processes(commit.now, summary)),
-                                  human_size(in_all_processes(commit.after, summary))),
-                      style);
+    text +=
+        paragraph(fmt::format("commit of each process: {} now, {} after patching; with {} workers: {} now, {} after",
+                              human_size(commit.now), human_size(commit.after), summary.workers,
+                              human_size(in_all_processes(commit.now, summary)),
+                              human_size(in_all_processes(commit.after, summary))),
+                  style);
     return text + advice(rows, summary, style);
 }
 

@@ -104,7 +104,8 @@ std::string summary_of_verify(const Summary& summary, const ReportStyle& style) 
 
 /// "nothing to patch", or "nothing patched" where something failed.
 std::string nothing_done(const Summary& summary, std::string_view infinitive, std::string_view participle) {
-    return summary.totals.failed != 0 ? fmt::format("nothing {}", participle) : fmt::format("nothing to {}", infinitive);
+    return summary.totals.failed != 0 ? fmt::format("nothing {}", participle)
+                                      : fmt::format("nothing to {}", infinitive);
 }
 
 std::string summary_of_restore(const Summary& summary, const ReportStyle& style) {
@@ -119,7 +120,8 @@ std::string summary_of_restore(const Summary& summary, const ReportStyle& style)
 std::string summary_of_patch(const Summary& summary, const ReportStyle& style) {
     const std::size_t patched = summary.totals.count(Action::patched);
     const std::size_t would = summary.totals.count(Action::would_patch);
-    if (patched + would == 0 && summary.totals.count(Action::restored) + summary.totals.count(Action::would_restore) != 0) {
+    if (patched + would == 0 &&
+        summary.totals.count(Action::restored) + summary.totals.count(Action::would_restore) != 0) {
         return summary_of_restore(summary, style);  // a file that was missing
     }
     if (patched + would == 0) {
@@ -172,12 +174,14 @@ bool is_shown(const CleanOutcome& file, const ReportStyle& style) {
 
 std::string line_of(const FileOutcome& file, const ReportStyle& style) {
     const bool done = file.action != Action::none;
-    std::string text = line(done ? to_string(file.action) : to_string(file.status), color_of(file.status, file.failed()),
-                            file.path, details(file, style.policy.command), style);
+    std::string text =
+        line(done ? to_string(file.action) : to_string(file.status), color_of(file.status, file.failed()), file.path,
+             details(file, style.policy.command), style);
     if (style.verbose || file.action == Action::would_patch || file.action == Action::would_restore) {
         for (const Edit& edit : file.edits) {
-            text += fmt::format("{:{}}{} at offset {:#x}: {:#0{}x} -> {:#0{}x}\n", "", PATH_COLUMN, to_string(edit.field),
-                                edit.offset, edit.before, 2 + 2 * edit.width(), edit.after, 2 + 2 * edit.width());
+            text +=
+                fmt::format("{:{}}{} at offset {:#x}: {:#0{}x} -> {:#0{}x}\n", "", PATH_COLUMN, to_string(edit.field),
+                            edit.offset, edit.before, 2 + 2 * edit.width(), edit.after, 2 + 2 * edit.width());
         }
     }
     return text;

@@ -10,8 +10,7 @@ namespace fixnvpe {
 std::string words(const Reason& reason) {
     switch (reason.why) {
         case Why::nothing: return {};
-        case Why::force_integrity:
-            return "FORCE_INTEGRITY is set: Windows would not load it with an invalid signature";
+        case Why::force_integrity: return "FORCE_INTEGRITY is set: Windows would not load it with an invalid signature";
         case Why::section_alignment:
             return fmt::format("SectionAlignment {} is under {}: its sections share pages", reason.value, reason.limit);
         case Why::raw_data_past_end:
@@ -59,8 +58,7 @@ std::string words(const Note& note) {
     const std::string file = printable_path(note.file);
     const std::string cause = note.error ? printable(note.error->message()) : std::string();
     switch (note.code) {
-        case NoteCode::half_done:
-            return "an edit was broken off half way: patch finishes it, restore takes it back";
+        case NoteCode::half_done: return "an edit was broken off half way: patch finishes it, restore takes it back";
         case NoteCode::finished: return "an edit that had been broken off half way was finished";
         case NoteCode::taken_back: return "an edit that had been broken off half way was taken back";
         case NoteCode::patched_backup: return file + " is patched itself, no original";
@@ -123,7 +121,8 @@ std::optional<Error> error_of(const FileOutcome& outcome, Command command) {
     };
     switch (outcome.undone.why) {
         case Why::is_link:
-            return error(ErrorCode::link, to_string(command), fmt::format("name that file itself to {} it", to_string(command)));
+            return error(ErrorCode::link, to_string(command),
+                         fmt::format("name that file itself to {} it", to_string(command)));
         case Why::missing: return error(ErrorCode::missing, "look up", Hint::restore_puts_back);
         case Why::missing_for_good: return error(ErrorCode::not_found, "look up", Hint::none);
         case Why::no_backup: return error(ErrorCode::no_backup, to_string(command), Hint::install_again);

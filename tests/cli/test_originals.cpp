@@ -194,7 +194,8 @@ TEST_CASE("originals: an undo file of another build is moved aside, and not writ
         REQUIRE(session.fixnvpe({"patch", "--backup", "undo", "a.dll"}).exit_status == 0);
         const std::string undo = read_file(session / "a.dll.fixnvpe-undo");
         session.another_build("a.dll");
-        CHECK(session.told({"patch", "--backup", mode, "a.dll"}) == "a.dll patched+patched (moved-aside); saves 4096; exit 0");
+        CHECK(session.told({"patch", "--backup", mode, "a.dll"}) ==
+              "a.dll patched+patched (moved-aside); saves 4096; exit 0");
         CHECK(read_file(session / "a.dll.fixnvpe-undo.1") == undo);
     }
 }

@@ -115,7 +115,8 @@ std::string described(const Case& c) {
 
 const std::vector<State> COPY_STATES{ABSENT,       State::original, State::copy, State::patched_itself,
                                      State::stale, State::unusable};
-const std::vector<State> UNDO_STATES{ABSENT, State::original, State::half_done, State::copy, State::stale, State::unusable};
+const std::vector<State> UNDO_STATES{ABSENT,      State::original, State::half_done,
+                                     State::copy, State::stale,    State::unusable};
 
 /// A DLL with a writable .nv_fatb, or one that is patched.
 DllFacts cuda_dll(bool patched) {
@@ -345,7 +346,8 @@ TEST_CASE("decide: with --require-backup a patched file needs one that is valid"
     });
 }
 
-TEST_CASE("decide: clean keeps what restore could use, unless it is asked for, and what a half-done edit needs always") {
+TEST_CASE(
+    "decide: clean keeps what restore could use, unless it is asked for, and what a half-done edit needs always") {
     for_all(Command::clean, [&](Case c) {
         for (const bool usable_too : {false, true}) {
             c.policy.clean_usable = usable_too;
@@ -407,19 +409,31 @@ TEST_CASE("decide: clean beside a DLL that is missing or damaged") {
         {Presence::missing, {undo}, false, {{Fate::keep, {Why::dll_gone}}}},
         {Presence::missing, {undo}, true, {{Fate::remove, {Why::dll_gone}}}},
         {Presence::missing, {temporary}, false, {{Fate::remove, {Why::left_by_crash}}}},
-        {Presence::missing, {full, temporary}, true, {{Fate::keep, {Why::dll_left_by_crash}}, {Fate::keep, {Why::dll_left_by_crash}}}},
+        {Presence::missing,
+         {full, temporary},
+         true,
+         {{Fate::keep, {Why::dll_left_by_crash}}, {Fate::keep, {Why::dll_left_by_crash}}}},
         {Presence::damaged, {full}, false, {{Fate::keep, {Why::dll_damaged}}}},
         {Presence::damaged, {full}, true, {{Fate::remove, {Why::dll_damaged}}}},
         {Presence::damaged, {undo}, false, {{Fate::keep, {Why::dll_damaged}}}},
         {Presence::damaged, {undo}, true, {{Fate::remove, {Why::dll_damaged}}}},
-        {Presence::damaged, {full, temporary}, false, {{Fate::keep, {Why::dll_damaged}}, {Fate::remove, {Why::left_by_crash}}}},
+        {Presence::damaged,
+         {full, temporary},
+         false,
+         {{Fate::keep, {Why::dll_damaged}}, {Fate::remove, {Why::left_by_crash}}}},
         {Presence::there, {{Kind::numbered, State::original, true}}, false, {{Fate::keep, {Why::usable}}}},
         {Presence::there, {{Kind::numbered, State::copy, true}}, false, {{Fate::remove, {Why::equal}}}},
         {Presence::there, {{Kind::numbered, State::stale, true}}, false, {{Fate::keep, {Why::maybe_other_build}}}},
         {Presence::there, {{Kind::numbered, State::stale, true}}, true, {{Fate::remove, {Why::maybe_other_build}}}},
         {Presence::there, {{Kind::numbered, State::unusable, false}}, true, {{Fate::keep, {Why::not_ours}}}},
-        {Presence::missing, {foreign, temporary}, true, {{Fate::keep, {Why::not_ours}}, {Fate::keep, {Why::dll_left_by_crash}}}},
-        {Presence::missing, {undo, temporary}, false, {{Fate::keep, {Why::dll_gone}}, {Fate::remove, {Why::left_by_crash}}}},
+        {Presence::missing,
+         {foreign, temporary},
+         true,
+         {{Fate::keep, {Why::not_ours}}, {Fate::keep, {Why::dll_left_by_crash}}}},
+        {Presence::missing,
+         {undo, temporary},
+         false,
+         {{Fate::keep, {Why::dll_gone}}, {Fate::remove, {Why::left_by_crash}}}},
         {Presence::there, {temporary}, false, {{Fate::remove, {Why::left_by_crash}}}},
         {Presence::there, {locked}, true, {{Fate::keep, {Why::in_use}}}},
     };
@@ -456,9 +470,9 @@ TEST_CASE("decide: a DLL that is missing is put back by restore, and by patch wh
         Act expected;
     };
     const Row rows[] = {
-        {Command::patch, false, Act::refuse},  {Command::patch, true, Act::put_back},
+        {Command::patch, false, Act::refuse},     {Command::patch, true, Act::put_back},
         {Command::restore, false, Act::put_back}, {Command::restore, true, Act::put_back},
-        {Command::verify, true, Act::refuse},  {Command::scan, true, Act::refuse},
+        {Command::verify, true, Act::refuse},     {Command::scan, true, Act::refuse},
     };
     for (const Row& row : rows) {
         INFO(to_string(row.command));

@@ -48,8 +48,7 @@ TEST_CASE("words: reasons and notes name their numbers, their files and their ca
     CHECK(words({Why::section_alignment, 512, 4096}) == "SectionAlignment 512 is under 4096: its sections share pages");
     CHECK(words({Why::raw_data_past_end, 4096, 4000}) ==
           "a section's raw data ends at byte 4096, but the file has only 4000: a broken download");
-    CHECK(words(Note{NoteCode::moved_aside, "a.dll.bak.3", {}}) ==
-          "an older backup was moved to a.dll.bak.3");
+    CHECK(words(Note{NoteCode::moved_aside, "a.dll.bak.3", {}}) == "an older backup was moved to a.dll.bak.3");
     CHECK(words(Note{NoteCode::stale_backup, "a\x1b.bak", {}}) == "a\\x1b.bak belongs to another build");
     CHECK(words(Note{NoteCode::unusable_backup, "a.bak", Error(ErrorCode::io, "read\n: failed")}) ==
           "a.bak can't be used: read\\n: failed");

@@ -65,35 +65,35 @@ inline constexpr auto names_of<ErrorCode> = names<ErrorCode>({
 /// What the user can do about an error. The words are in error.cpp, or with whoever knows the command line better.
 enum class Hint {
     none,
-    words,               ///< those of Error::detail(), as they are
+    words,  ///< those of Error::detail(), as they are
     run_again,
-    wait,                ///< until another fixnvpe is done
-    report,              ///< a bug
+    wait,    ///< until another fixnvpe is done
+    report,  ///< a bug
     be_owner_or_root,
     be_administrator,
-    be_in_group,         ///< the file's: its owner is not
-    take_mark_away,      ///< immutable or append-only, which stops even root; detail: "chattr -i FILE"
+    be_in_group,     ///< the file's: its owner is not
+    take_mark_away,  ///< immutable or append-only, which stops even root; detail: "chattr -i FILE"
     mounted_read_only,
     write_protected,
     blocked_by_antivirus,
     free_space,
-    size_limit,          ///< of the file system, or ulimit -f
-    close_program,       ///< detail: "python.exe (1234)"; empty if it is not known
-    leased,              ///< to another program, such as a file server
-    name_the_file,       ///< not a link to it
-    put_file_there,      ///< remove the link under a backup's name, or put the file itself there
-    remove_by_hand,      ///< something else stands under the name of a temporary
-    remove_if_alone,     ///< a temporary whose lock can't be asked for; detail: the DLL, if that is missing
-    move_away,           ///< something else stands under the name of a backup
-    leave_backup,        ///< a damaged undo file is not used
+    size_limit,       ///< of the file system, or ulimit -f
+    close_program,    ///< detail: "python.exe (1234)"; empty if it is not known
+    leased,           ///< to another program, such as a file server
+    name_the_file,    ///< not a link to it
+    put_file_there,   ///< remove the link under a backup's name, or put the file itself there
+    remove_by_hand,   ///< something else stands under the name of a temporary
+    remove_if_alone,  ///< a temporary whose lock can't be asked for; detail: the DLL, if that is missing
+    move_away,        ///< something else stands under the name of a backup
+    leave_backup,     ///< a damaged undo file is not used
     use_full_backup,
-    install_again,       ///< the package
-    cut_short,           ///< the file: install it again
-    restore_and_check,   ///< the disk
-    under_backup_name,   ///< where the file is now, after two failures; detail: that name
-    restore_puts_back,   ///< a missing file
-    unchanged,           ///< the file is as it was
-    ambiguous_headers,   ///< left alone
+    install_again,      ///< the package
+    cut_short,          ///< the file: install it again
+    restore_and_check,  ///< the disk
+    under_backup_name,  ///< where the file is now, after two failures; detail: that name
+    restore_puts_back,  ///< a missing file
+    unchanged,          ///< the file is as it was
+    ambiguous_headers,  ///< left alone
 };
 
 /// The one exception type of this program: one file, or the command line, failed.

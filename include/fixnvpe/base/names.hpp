@@ -24,8 +24,8 @@ consteval std::array<std::pair<Enum, std::string_view>, N> names(const std::pair
 
 /// The value's word; empty for a value that is none.
 template <typename Enum>
-    requires(!std::is_same_v<decltype(names_of<Enum>), const int>)
-[[nodiscard]] constexpr std::string_view to_string(Enum value) {
+requires(!std::is_same_v<decltype(names_of<Enum>), const int>) [[nodiscard]] constexpr std::string_view
+    to_string(Enum value) {
     const auto found = std::find_if(names_of<Enum>.begin(), names_of<Enum>.end(),
                                     [&](const auto& entry) { return entry.first == value; });
     return found == names_of<Enum>.end() ? std::string_view() : found->second;

@@ -41,16 +41,16 @@ enum class ExitStatus {
 
 /// What else was seen or done.
 enum class NoteCode {
-    half_done,            ///< an edit was broken off half way
-    finished,             ///< … and is finished now
-    taken_back,           ///< … and is taken back now
-    stale_backup,         ///< file: of another build
-    patched_backup,       ///< file: patched itself, and so no original
-    unusable_backup,      ///< file, and error: why
-    moved_aside,          ///< file: the new name of a stale backup
-    temporary_left,       ///< by a crash
+    half_done,        ///< an edit was broken off half way
+    finished,         ///< … and is finished now
+    taken_back,       ///< … and is taken back now
+    stale_backup,     ///< file: of another build
+    patched_backup,   ///< file: patched itself, and so no original
+    unusable_backup,  ///< file, and error: why
+    moved_aside,      ///< file: the new name of a stale backup
+    temporary_left,   ///< by a crash
     temporary_removed,
-    in_work,              ///< another fixnvpe holds the lock
+    in_work,  ///< another fixnvpe holds the lock
     skipped_signed,
     put_back,             ///< the file was missing, and its backup has its name again
     relocations_unknown,  ///< error: why they can't be counted
@@ -118,17 +118,17 @@ struct BackupFacts {
 /// What became of one DLL.
 struct FileOutcome {
     std::filesystem::path path;
-    bool named = false;  ///< named on the command line, and not only found
+    bool named = false;             ///< named on the command line, and not only found
     Status status = Status::error;  ///< after the command
     Action action = Action::none;
     bool needs_patch = false;
-    bool fails = false;  ///< verify: makes the exit status 1
-    Reason reason;       ///< why its status is `refused`, or it fails though it is patched
-    Reason undone;       ///< why what ought to be done was not even begun: an error
-    std::optional<HeaderFacts> headers;  ///< after the command; empty where they could not be read
-    CommitCharge commit;                 ///< before the command; saved: by what this request would do
-    std::vector<Edit> edits;             ///< made, or to be made
-    std::optional<BackupFacts> backup;   ///< after the command: a valid one, else the first that is there
+    bool fails = false;                      ///< verify: makes the exit status 1
+    Reason reason;                           ///< why its status is `refused`, or it fails though it is patched
+    Reason undone;                           ///< why what ought to be done was not even begun: an error
+    std::optional<HeaderFacts> headers;      ///< after the command; empty where they could not be read
+    CommitCharge commit;                     ///< before the command; saved: by what this request would do
+    std::vector<Edit> edits;                 ///< made, or to be made
+    std::optional<BackupFacts> backup;       ///< after the command: a valid one, else the first that is there
     std::optional<std::uint64_t> relocated;  ///< scan: bytes of the pages that hold relocations, where they matter
     std::vector<Warning> warnings;
     std::vector<Note> notes;
@@ -144,9 +144,9 @@ struct CleanOutcome {
     SidecarKind kind = SidecarKind::full;
     Status dll_status = Status::error;  ///< of the DLL that it stands beside; not_pe: missing, or can't be read
     Action action = Action::none;
-    Reason reason;            ///< why it goes or stays
+    Reason reason;               ///< why it goes or stays
     std::optional<Error> cause;  ///< bad_undo: what is wrong with it
-    std::uint64_t freed = 0;  ///< bytes on disk
+    std::uint64_t freed = 0;     ///< bytes on disk
     std::optional<Error> error;
 
     [[nodiscard]] bool is_ours() const { return reason.why != Why::not_ours; }
@@ -156,11 +156,11 @@ struct CleanOutcome {
 struct Totals {
     std::array<std::size_t, names_of<Status>.size()> by_status{};  ///< in the order of names_of<Status>
     std::array<std::size_t, names_of<Action>.size()> by_action{};  ///< in the order of names_of<Action>
-    std::size_t files = 0;     ///< and targets that match nothing
+    std::size_t files = 0;                                         ///< and targets that match nothing
     std::size_t failed = 0;
-    CommitCharge commit;       ///< of one process that loads them all
-    std::uint64_t saved = 0;   ///< of commit, by what was or would be patched; verify: by what still needs it
-    std::uint64_t freed = 0;   ///< clean: bytes on disk
+    CommitCharge commit;      ///< of one process that loads them all
+    std::uint64_t saved = 0;  ///< of commit, by what was or would be patched; verify: by what still needs it
+    std::uint64_t freed = 0;  ///< clean: bytes on disk
 
     [[nodiscard]] std::size_t count(Status status) const;
     [[nodiscard]] std::size_t count(Action action) const;

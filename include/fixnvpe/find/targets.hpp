@@ -42,15 +42,15 @@ struct Skipped {
 
 /// What the targets on the command line lead to.
 struct Targets {
-    std::vector<Target> files;       ///< each name once, sorted by path
+    std::vector<Target> files;           ///< each name once, sorted by path
     std::vector<FoundSidecar> sidecars;  ///< each name once, sorted by path; which ones, see Want
-    std::vector<Skipped> skipped;    ///< links to folders, and what is no file though it is named like a DLL
-    std::vector<Error> problems;     ///< targets that lead nowhere, folders that can't be read; the rest is done
+    std::vector<Skipped> skipped;        ///< links to folders, and what is no file though it is named like a DLL
+    std::vector<Error> problems;         ///< targets that lead nowhere, folders that can't be read; the rest is done
 };
 
 /// What the caller is after.
 enum class Want {
-    dlls,       ///< sidecars: found orphans whose DLL is no target: it was removed, and must stay so
+    dlls,      ///< sidecars: found orphans whose DLL is no target: it was removed, and must stay so
     sidecars,  ///< sidecars: all that are found, or stand beside a named DLL; a target may match these alone
 };
 

@@ -20,7 +20,7 @@ struct FileIdentity {
     std::uint64_t volume = 0;
     std::uint64_t file = 0;
     std::uint64_t file_high = 0;  ///< ReFS numbers its files with 128 bits
-    friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
+    friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 struct FileInfo {

@@ -19,10 +19,10 @@ enum class SidecarState {
     copy,            ///< has the same bits, or an undo file none of whose edits is carried out: shows nothing
     patched_itself,  ///< lacks a bit that the DLL has: never an original
     stale,           ///< none of these: as far as can be told, of another build of the DLL
-    unusable,   ///< a link, damaged, or can't be read
-    alone,      ///< the DLL is missing or can't be read: there is nothing to hold it against
-    free,       ///< a temporary that a crash left
-    locked,     ///< a temporary that another process holds
+    unusable,        ///< a link, damaged, or can't be read
+    alone,           ///< the DLL is missing or can't be read: there is nothing to hold it against
+    free,            ///< a temporary that a crash left
+    locked,          ///< a temporary that another process holds
 };
 
 /// One file of ours beside a DLL.
@@ -32,15 +32,16 @@ struct Sidecar {
     os::FileInfo info;
     SidecarState state = SidecarState::unusable;
     SidecarState by_headers = SidecarState::unusable;  ///< before all bytes were compared
-    bool proven = false;             ///< CheckSum, or a comparison, shows that all other bytes are the DLL's
-    bool compared = false;           ///< byte for byte: what state says was seen
-    bool shown_to_be_other = false;  ///< stale: another build, and not only as far as can be told
-    bool signed_since = false;       ///< the DLL has a certificate table that the backup lacks
-    unsigned bits = 0;               ///< of those that a patch clears: how many are set in the original
-    bool ours = true;                    ///< false: its name alone is like ours, it is no PE file with GPU code
-    std::optional<Error> error;          ///< why it is stale or unusable
-    std::vector<std::uint8_t> original;  ///< original, half_done, copy: the header bytes of the original
-    std::vector<std::uint8_t> edited;    ///< undo, where valid: the header bytes with all its edits carried out
+    bool proven = false;                   ///< CheckSum, or a comparison, shows that all other bytes are the DLL's
+    bool compared = false;                 ///< byte for byte: what state says was seen
+    bool shown_to_be_other = false;        ///< stale: another build, and not only as far as can be told
+    bool signed_since = false;             ///< the DLL has a certificate table that the backup lacks
+    unsigned bits = 0;                     ///< of those that a patch clears: how many are set in the original
+    bool ours = true;                      ///< false: its name alone is like ours, it is no PE file with GPU code
+    std::optional<Error> error;            ///< why it is stale or unusable
+    std::optional<std::int64_t> modified;  ///< undo: the time of the original, where it is known
+    std::vector<std::uint8_t> original;    ///< original, half_done, copy: the header bytes of the original
+    std::vector<std::uint8_t> edited;      ///< undo, where valid: the header bytes with all its edits carried out
 
     /// The original can be put back from it.
     [[nodiscard]] bool holds_original() const {

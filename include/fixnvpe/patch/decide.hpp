@@ -34,7 +34,7 @@ struct SidecarFacts {
 
 enum class Act {
     nothing,
-    refuse,    ///< an error: it ought to be done, and can't
+    refuse,  ///< an error: it ought to be done, and can't
     patch,
     restore,
     put_back,  ///< the DLL is missing: its backup takes its name again
@@ -70,10 +70,10 @@ struct Decision {
     bool needs_patch = false;       ///< true for `unpatched`, and for `refused` where it would else be that
     Act act = Act::nothing;
     Way way = Way::none;
-    bool undo_first = false;      ///< patch: the edits of the earlier undo file are taken back before
-    bool skipped_signed = false;  ///< it is left alone because it is signed
-    bool fails = false;           ///< verify: makes the exit status 1
-    Reason reason;                ///< why it is refused, or fails though it is patched
+    bool undo_first = false;                ///< patch: the edits of the earlier undo file are taken back before
+    bool skipped_signed = false;            ///< it is left alone because it is signed
+    bool fails = false;                     ///< verify: makes the exit status 1
+    Reason reason;                          ///< why it is refused, or fails though it is patched
     std::vector<SidecarDecision> sidecars;  ///< one for each
     friend bool operator==(const Decision&, const Decision&) = default;
 };

@@ -21,7 +21,8 @@ struct Plan {
 
 /// The same for a file that was patched before and whose original is known: what was done then stays, what is asked
 /// for now is judged by the original, and CheckSum follows from the original's.
-/// @param begun the file with all that the earlier patch was to do: the file itself, unless that was broken off half way
+/// @param begun the file with all that the earlier patch was to do: the file itself, unless that was broken off half
+/// way
 [[nodiscard]] Plan make_plan_over(const PeImage& original, const PeImage& begun, const PeImage& image,
                                   std::uint64_t file_size, AslrPolicy policy);
 

@@ -64,9 +64,9 @@ enum class Why {
     bad_backup,        ///< one that stands in the way can't be used, or belongs to another build
     // A file of ours beside it stays, or goes.
     not_ours,
-    usable,             ///< restore could use it
-    equal,              ///< to its DLL, byte for byte
-    patched_itself,     ///< not an original
+    usable,          ///< restore could use it
+    equal,           ///< to its DLL, byte for byte
+    patched_itself,  ///< not an original
     other_build,
     maybe_other_build,  ///< as far as can be told
     nothing_to_undo,
@@ -87,7 +87,7 @@ inline constexpr auto names_of<Why> = names<Why>({
     {Why::raw_data_past_end, "raw-data-past-end"},
     {Why::is_link, "is-link"},
     {Why::missing, "missing"},
-    {Why::missing_for_good, "missing-for-good"},
+    {Why::missing_for_good, "not-found"},
     {Why::no_backup, "no-backup"},
     {Why::no_valid_backup, "no-valid-backup"},
     {Why::bad_backup, "bad-backup"},

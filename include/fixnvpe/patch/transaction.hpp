@@ -14,8 +14,9 @@ namespace fixnvpe {
 /// Called during a long copy with the bytes done and the bytes in all; may throw to stop.
 using CopyProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
-/// One change of a DLL and of what stands beside it, from taking its lock to giving it up. Each step leaves the original
-/// whole under NAME or its backup, or an undo file that explains the mix; so a crash between any two loses nothing.
+/// One change of a DLL and of what stands beside it, from taking its lock to giving it up. Each step leaves the
+/// original whole under NAME or its backup, or an undo file that explains the mix; so a crash between any two loses
+/// nothing.
 class Transaction {
 public:
     /// Takes the lock, and looks again at all that the decision rests on.
@@ -27,11 +28,12 @@ public:
 
     /// A copy of the DLL with these header bytes takes its name: its own bytes are never written to, so that a package
     /// cache that shares them by a hard link stays as it is. Gives up the lock.
-    void replace(const std::vector<std::uint8_t>& headers);
+    void replace(const std::vector<std::uint8_t>& headers, std::optional<std::int64_t> modified = {});
     /// The same, and the DLL itself becomes NAME.bak, after `make_room` has freed that name. Gives up the lock.
     void replace_and_keep(const std::vector<std::uint8_t>& headers, const std::function<void()>& make_room);
     /// Writes the header bytes into the DLL itself; if it has other names, too, as replace() does.
-    void edit(const std::vector<std::uint8_t>& headers);
+    /// @param modified the time that the file shall have; none: that of the write
+    void edit(const std::vector<std::uint8_t>& headers, std::optional<std::int64_t> modified = {});
     /// Before a further step: reads the DLL anew, and takes the lock again if the last step gave it up.
     /// @throws Error busy, and changed if these are not its headers
     void go_on_with(const std::vector<std::uint8_t>& headers);
@@ -48,7 +50,7 @@ public:
     void remove_spent_undo();
 
 private:
-    void copy_with(const std::vector<std::uint8_t>& headers);
+    void copy_with(const std::vector<std::uint8_t>& headers, std::optional<std::int64_t> modified);
     void swap_in();
     void must_be_unchanged() const;
     [[nodiscard]] os::File open_unchanged() const;

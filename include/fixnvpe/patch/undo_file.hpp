@@ -2,23 +2,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fixnvpe/base/bytes.hpp"
 #include "fixnvpe/os/file.hpp"
-#include "fixnvpe/pe/image.hpp"
 #include "fixnvpe/pe/edit.hpp"
+#include "fixnvpe/pe/image.hpp"
 
 namespace fixnvpe {
 
 /// What `NAME.fixnvpe-undo` holds: enough to take the edits of `patch --backup undo` back.
 struct UndoRecord {
-    std::string file_name;          ///< without folder, UTF-8; for people
-    std::uint64_t file_size = 0;    ///< bytes
-    std::uint64_t fingerprint = 0;  ///< of the headers: header_fingerprint()
-    std::vector<Edit> edits;        ///< `before` is the original's value
+    std::string file_name;                 ///< without folder, UTF-8; for people
+    std::uint64_t file_size = 0;           ///< bytes
+    std::uint64_t fingerprint = 0;         ///< of the headers: header_fingerprint()
+    std::vector<Edit> edits;               ///< `before` is the original's value
+    std::optional<std::int64_t> modified;  ///< of the original, as os::FileInfo has it; older undo files lack it
 
     friend bool operator==(const UndoRecord&, const UndoRecord&) = default;
 };
