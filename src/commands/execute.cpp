@@ -37,9 +37,8 @@ BackupState state_of(const Sidecar& backup) {
 
 std::optional<BackupFacts> backup_to_show(const std::vector<Sidecar>& sidecars) {
     const auto is_backup = [](const Sidecar& s) { return s.kind != SidecarKind::temporary; };
-    const Sidecar* shown = first_that(sidecars, [](const Sidecar& s) {
-        return s.holds_original() || s.state == SidecarState::copy;
-    });
+    const Sidecar* shown =
+        first_that(sidecars, [](const Sidecar& s) { return s.holds_original() || s.state == SidecarState::copy; });
     shown = shown != nullptr ? shown : first_that(sidecars, is_backup);
     if (shown == nullptr) {
         return std::nullopt;
@@ -48,7 +47,8 @@ std::optional<BackupFacts> backup_to_show(const std::vector<Sidecar>& sidecars) 
 }
 
 bool has_half_done(const Findings& findings) {
-    return first_that(findings.sidecars, [](const Sidecar& s) { return s.state == SidecarState::half_done; }) != nullptr;
+    return first_that(findings.sidecars, [](const Sidecar& s) { return s.state == SidecarState::half_done; }) !=
+           nullptr;
 }
 
 class Work {
@@ -87,7 +87,10 @@ public:
     /// Something went wrong: is the file still what it was?
     void look_after_error() {
         if (wrote_) {
+            outcome_.notes.clear();
+            tell_moves();
             look();
+            note_findings();
         }
     }
 
@@ -98,7 +101,8 @@ private:
         outcome_.status = decision_.status;
         outcome_.needs_patch = decision_.needs_patch;
         outcome_.fails = decision_.fails;
-        outcome_.reason = decision_.act == Act::refuse && decision_.status != Status::refused ? Reason{} : decision_.reason;
+        outcome_.reason =
+            decision_.act == Act::refuse && decision_.status != Status::refused ? Reason{} : decision_.reason;
         outcome_.backup = backup_to_show(findings_.sidecars);
         if (findings_.presence == DllFacts::Presence::there) {
             outcome_.headers = facts_of(findings_.dll);
@@ -127,6 +131,12 @@ private:
         }
         if (decision_.skipped_signed) {
             note(NoteCode::skipped_signed);
+        }
+    }
+
+    void tell_moves() {
+        for (const std::filesystem::path& file : moved_) {
+            note(NoteCode::moved_aside, file);
         }
     }
 
@@ -174,12 +184,10 @@ private:
         }
         const bool finishes = has_half_done(findings_);
         wrote_ = true;
-        const auto moved_to = patch_file(findings_, decision_, progress_);
+        patch_file(findings_, decision_, progress_, moved_);
         outcome_.action = Action::patched;
         outcome_.notes.clear();
-        if (moved_to) {
-            note(NoteCode::moved_aside, *moved_to);
-        }
+        tell_moves();
         if (finishes) {
             note(NoteCode::finished);
         }
@@ -233,6 +241,7 @@ private:
     Findings findings_;
     Decision decision_;
     bool wrote_ = false;
+    std::vector<std::filesystem::path> moved_;  ///< what patch moved aside
 };
 
 /// Does `work`. @return what it threw
