@@ -15,8 +15,7 @@ std::vector<CleanOutcome> describe(const Findings& findings, const Decision& dec
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
         outcomes[i].path = findings.sidecars[i].path;
         outcomes[i].kind = findings.sidecars[i].kind;
-        outcomes[i].dll_status =
-            findings.presence == DllFacts::Presence::there ? decision.status : Status::not_pe;
+        outcomes[i].dll_status = findings.presence == DllFacts::Presence::there ? decision.status : Status::not_pe;
         outcomes[i].reason = decision.sidecars[i].reason;
         if (outcomes[i].reason.why == Why::bad_undo) {
             outcomes[i].cause = findings.sidecars[i].error;
@@ -52,6 +51,7 @@ void remove(CleanOutcome& outcome, std::optional<Transaction>& transaction, cons
 std::vector<CleanOutcome> clean_group(const SidecarGroup& group, const Request& request, const CopyProgress& progress) {
     Query query;
     query.path = group.dll;
+    query.folder = group.folder;
     query.aslr = request.policy.aslr;
     query.lenient = true;
     query.candidates = group.sidecars;

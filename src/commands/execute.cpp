@@ -56,10 +56,14 @@ public:
     Work(FileOutcome& outcome, const Target& target, const Request& request, const CopyProgress& progress)
         : outcome_(outcome), request_(request), progress_(progress) {
         query_.path = target.path;
+        query_.folder = target.folder;
         query_.aslr = request.policy.aslr;
         query_.is_link = target.link;
         query_.lenient = target.missing;
         query_.candidates = sidecars_of(target.path);
+        if (request.policy.command == Command::restore) {
+            query_.candidates.insert(query_.candidates.end(), target.numbered.begin(), target.numbered.end());
+        }
     }
 
     void begin() {
@@ -119,6 +123,9 @@ private:
             return;  // the decision says it all
         }
         for (const Sidecar& sidecar : findings_.sidecars) {
+            if (is_numbered(sidecar.kind)) {
+                continue;  // nobody asks for one, unless it is used
+            }
             switch (sidecar.state) {
                 case SidecarState::half_done: note(NoteCode::half_done); break;
                 case SidecarState::patched_itself: note(NoteCode::patched_backup, sidecar.path); break;

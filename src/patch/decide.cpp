@@ -14,7 +14,7 @@ bool holds_original(const SidecarFacts& s) {
 
 /// What --require-backup asks for.
 bool is_valid_backup(const SidecarFacts& s) {
-    return holds_original(s) && s.kind != SidecarKind::numbered;
+    return holds_original(s) && !is_numbered(s.kind);
 }
 
 bool is_undo(const SidecarFacts& s) {
@@ -110,8 +110,7 @@ void decide_patch(Decision& decision, const Policy& policy, const DllFacts& dll,
     }
     // It is an original, or will be as soon as the edits of its undo file are taken back.
     decision.undo_first = earlier != NONE;
-    const BackupMode mode =
-        decision.undo_first && policy.backup == BackupMode::none ? BackupMode::undo : policy.backup;
+    const BackupMode mode = decision.undo_first && policy.backup == BackupMode::none ? BackupMode::undo : policy.backup;
     const std::size_t unusable = find(sidecars, [](const SidecarFacts& s) {
         return s.state == SidecarState::unusable && (s.kind == SidecarKind::full || s.kind == SidecarKind::undo);
     });
@@ -136,7 +135,7 @@ void decide_restore(Decision& decision, const Policy& policy, const DllFacts& dl
     if (chosen == NONE) {
         // It is restored already. What is left of its backup goes, unless it is to be kept.
         chosen = policy.keep_backup ? NONE : find(sidecars, [](const SidecarFacts& s) {
-            return s.state == SidecarState::copy && s.kind != SidecarKind::numbered;
+            return s.state == SidecarState::copy && !is_numbered(s.kind);
         });
     }
     if (chosen == NONE) {
@@ -149,16 +148,15 @@ void decide_restore(Decision& decision, const Policy& policy, const DllFacts& dl
     decision.act = Act::restore;
     decision.way = is_undo(sidecars[chosen]) ? Way::edit : policy.keep_backup ? Way::copy_back : Way::rename;
     for (std::size_t i = 0; i < sidecars.size() && !policy.keep_backup; ++i) {
-        const bool spent = is_undo(sidecars[i]) && (holds_original(sidecars[i]) || sidecars[i].state == SidecarState::copy);
+        const bool spent =
+            is_undo(sidecars[i]) && (holds_original(sidecars[i]) || sidecars[i].state == SidecarState::copy);
         decision.sidecars[i].fate = spent ? Fate::remove : Fate::keep;
     }
     decision.sidecars[chosen].fate = policy.keep_backup ? Fate::use : Fate::use_up;
 }
 
 SidecarDecision clean_backup(const SidecarFacts& sidecar, const DllFacts& dll, bool usable_too) {
-    const auto only_if_asked = [&](Why why) {
-        return SidecarDecision{usable_too ? Fate::remove : Fate::keep, {why}};
-    };
+    const auto only_if_asked = [&](Why why) { return SidecarDecision{usable_too ? Fate::remove : Fate::keep, {why}}; };
     if (!sidecar.ours) {
         return {Fate::keep, {Why::not_ours}};
     }
@@ -171,20 +169,19 @@ SidecarDecision clean_backup(const SidecarFacts& sidecar, const DllFacts& dll, b
     switch (sidecar.state) {
         case SidecarState::original: return only_if_asked(Why::usable);
         case SidecarState::half_done: return {Fate::keep, {Why::half_done}};
-        case SidecarState::copy:
-            return {Fate::remove, {is_undo(sidecar) ? Why::nothing_to_undo : Why::equal}};
+        case SidecarState::copy: return {Fate::remove, {is_undo(sidecar) ? Why::nothing_to_undo : Why::equal}};
         case SidecarState::patched_itself: return only_if_asked(Why::patched_itself);
         case SidecarState::stale:
-            return whole && sidecar.shown_to_be_other ? SidecarDecision{Fate::remove, {Why::other_build}}
-                                                      : only_if_asked(whole ? Why::maybe_other_build : Why::dll_damaged);
+            return whole && sidecar.shown_to_be_other
+                       ? SidecarDecision{Fate::remove, {Why::other_build}}
+                       : only_if_asked(whole ? Why::maybe_other_build : Why::dll_damaged);
         default: return only_if_asked(Why::bad_undo);
     }
 }
 
 void decide_clean(Decision& decision, const Policy& policy, const DllFacts& dll, const Sidecars& sidecars) {
     const bool missing = dll.presence == DllFacts::Presence::missing;
-    const bool left_by_crash =
-        missing && has(sidecars, SidecarKind::temporary) && has(sidecars, SidecarKind::full);
+    const bool left_by_crash = missing && has(sidecars, SidecarKind::temporary) && has(sidecars, SidecarKind::full);
     for (std::size_t i = 0; i < sidecars.size(); ++i) {
         SidecarDecision& own = decision.sidecars[i];
         if (left_by_crash) {
@@ -235,9 +232,9 @@ std::vector<std::size_t> to_be_compared(const Policy& policy, const Decision& de
     for (std::size_t i = 0; i < sidecars.size() && acts; ++i) {
         const SidecarFacts& s = sidecars[i];
         // Of a copy every byte must be seen before one of the two goes; of an original, where CheckSum proves nothing.
-        const bool needed = s.state == SidecarState::copy ||
-                            (s.state == SidecarState::original && policy.command != Command::clean &&
-                             (!s.proven || s.kind == SidecarKind::numbered));
+        const bool needed =
+            s.state == SidecarState::copy || (s.state == SidecarState::original && policy.command != Command::clean &&
+                                              (!s.proven || s.kind == SidecarKind::numbered));
         if (is_copy_kind(s) && needed && !s.compared) {
             result.push_back(i);
         }

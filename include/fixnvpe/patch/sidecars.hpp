@@ -18,12 +18,12 @@ namespace fixnvpe {
 [[nodiscard]] std::filesystem::path numbered_path(const std::filesystem::path& sidecar, unsigned n);
 
 enum class SidecarKind {
-    full,       ///< NAME.bak, the original file
-    undo,       ///< NAME.fixnvpe-undo, the original's values of the changed fields
-    legacy,     ///< NAME_bak, the original file as fixNvPe.py kept it
-    numbered,   ///< NAME.bak.N
+    full,           ///< NAME.bak, the original file
+    undo,           ///< NAME.fixnvpe-undo, the original's values of the changed fields
+    legacy,         ///< NAME_bak, the original file as fixNvPe.py kept it
+    numbered,       ///< NAME.bak.N
     numbered_undo,  ///< NAME.fixnvpe-undo.N
-    temporary,  ///< NAME.fixnvpe-tmp: the lock, and the copy that is being made
+    temporary,      ///< NAME.fixnvpe-tmp: the lock, and the copy that is being made
 };
 
 template <>
@@ -38,6 +38,11 @@ inline constexpr auto names_of<SidecarKind> = names<SidecarKind>({
 
 [[nodiscard]] constexpr bool is_undo_kind(SidecarKind kind) {
     return kind == SidecarKind::undo || kind == SidecarKind::numbered_undo;
+}
+
+/// It was moved aside.
+[[nodiscard]] constexpr bool is_numbered(SidecarKind kind) {
+    return kind == SidecarKind::numbered || kind == SidecarKind::numbered_undo;
 }
 
 struct SidecarPlace {

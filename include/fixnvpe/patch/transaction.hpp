@@ -14,8 +14,9 @@ namespace fixnvpe {
 /// Called during a long copy with the bytes done and the bytes in all; may throw to stop.
 using CopyProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
-/// One change of a DLL and of what stands beside it, from taking its lock to giving it up. Each step leaves the original
-/// whole under NAME or its backup, or an undo file that explains the mix; so a crash between any two loses nothing.
+/// One change of a DLL and of what stands beside it, from taking its lock to giving it up. Each step leaves the
+/// original whole under NAME or its backup, or an undo file that explains the mix; so a crash between any two loses
+/// nothing.
 class Transaction {
 public:
     /// Takes the lock, and looks again at all that the decision rests on.
@@ -44,8 +45,8 @@ public:
     /// Gives a backup the next free name NAME.bak.N. @return that name
     std::filesystem::path move_aside(const Sidecar& backup);
     void remove(const Sidecar& sidecar);
-    /// Removes the undo file, if none of its edits is carried out any more.
-    void remove_spent_undo();
+    /// Removes an undo file, if none of its edits is carried out any more.
+    void remove_spent_undo(const SidecarPlace& place);
 
 private:
     void copy_with(const std::vector<std::uint8_t>& headers);
