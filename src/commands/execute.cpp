@@ -36,7 +36,7 @@ BackupState state_of(const Sidecar& backup) {
 }
 
 std::optional<BackupFacts> backup_to_show(const std::vector<Sidecar>& sidecars) {
-    const auto is_backup = [](const Sidecar& s) { return s.kind != SidecarKind::temporary; };
+    const auto is_backup = [](const Sidecar& s) { return s.kind != SidecarKind::temporary && !is_numbered(s.kind); };
     const Sidecar* shown =
         first_that(sidecars, [](const Sidecar& s) { return s.holds_original() || s.state == SidecarState::copy; });
     shown = shown != nullptr ? shown : first_that(sidecars, is_backup);

@@ -250,13 +250,16 @@ private:
         }
     }
 
-    /// Of a folder that is to be listed. One that was found may have been given way to a link since, or lie behind one.
+    /// Of a folder that is to be listed. One that was found may have given way to a link since, or lie behind one.
     static os::FileIdentity identity_of(const Place& place) {
         const path folder = spelled(place.folder);
         if (!place.found_in) {
             return os::info_behind(folder).identity;
         }
         const os::FileInfo info = os::info_of(folder);
+        if (info.type == os::FileType::missing) {
+            return info.identity;  // to list it will tell why
+        }
         if (info.type != os::FileType::folder ||
             os::info_behind(spelled(place.folder.parent_path())).identity != *place.found_in) {
             throw Error(ErrorCode::changed, "list: another program replaced the folder meanwhile", Hint::run_again);
