@@ -51,6 +51,7 @@ void remove(CleanOutcome& outcome, std::optional<Transaction>& transaction, cons
 std::vector<CleanOutcome> clean_group(const SidecarGroup& group, const Request& request, const CopyProgress& progress) {
     Query query;
     query.path = group.dll;
+    query.folder = group.folder;
     query.aslr = request.policy.aslr;
     query.lenient = true;
     query.candidates = group.sidecars;

@@ -36,7 +36,7 @@ BackupState state_of(const Sidecar& backup) {
 }
 
 std::optional<BackupFacts> backup_to_show(const std::vector<Sidecar>& sidecars) {
-    const auto is_backup = [](const Sidecar& s) { return s.kind != SidecarKind::temporary; };
+    const auto is_backup = [](const Sidecar& s) { return s.kind != SidecarKind::temporary && !is_numbered(s.kind); };
     const Sidecar* shown =
         first_that(sidecars, [](const Sidecar& s) { return s.holds_original() || s.state == SidecarState::copy; });
     shown = shown != nullptr ? shown : first_that(sidecars, is_backup);
@@ -56,10 +56,14 @@ public:
     Work(FileOutcome& outcome, const Target& target, const Request& request, const CopyProgress& progress)
         : outcome_(outcome), request_(request), progress_(progress) {
         query_.path = target.path;
+        query_.folder = target.folder;
         query_.aslr = request.policy.aslr;
         query_.is_link = target.link;
         query_.lenient = target.missing;
         query_.candidates = sidecars_of(target.path);
+        if (request.policy.command == Command::restore) {
+            query_.candidates.insert(query_.candidates.end(), target.numbered.begin(), target.numbered.end());
+        }
     }
 
     void begin() {
@@ -87,7 +91,10 @@ public:
     /// Something went wrong: is the file still what it was?
     void look_after_error() {
         if (wrote_) {
+            outcome_.notes.clear();
+            tell_moves();
             look();
+            note_findings();
         }
     }
 
@@ -116,6 +123,9 @@ private:
             return;  // the decision says it all
         }
         for (const Sidecar& sidecar : findings_.sidecars) {
+            if (is_numbered(sidecar.kind)) {
+                continue;  // nobody asks for one, unless it is used
+            }
             switch (sidecar.state) {
                 case SidecarState::half_done: note(NoteCode::half_done); break;
                 case SidecarState::patched_itself: note(NoteCode::patched_backup, sidecar.path); break;
@@ -128,6 +138,12 @@ private:
         }
         if (decision_.skipped_signed) {
             note(NoteCode::skipped_signed);
+        }
+    }
+
+    void tell_moves() {
+        for (const std::filesystem::path& file : moved_) {
+            note(NoteCode::moved_aside, file);
         }
     }
 
@@ -175,12 +191,10 @@ private:
         }
         const bool finishes = has_half_done(findings_);
         wrote_ = true;
-        const auto moved_to = patch_file(findings_, decision_, progress_);
+        patch_file(findings_, decision_, progress_, moved_);
         outcome_.action = Action::patched;
         outcome_.notes.clear();
-        if (moved_to) {
-            note(NoteCode::moved_aside, *moved_to);
-        }
+        tell_moves();
         if (finishes) {
             note(NoteCode::finished);
         }
@@ -234,6 +248,7 @@ private:
     Findings findings_;
     Decision decision_;
     bool wrote_ = false;
+    std::vector<std::filesystem::path> moved_;  ///< what patch moved aside
 };
 
 /// Does `work`. @return what it threw

@@ -83,14 +83,17 @@ void work_on_dlls(const std::vector<Target>& targets, const Request& request, co
 }
 
 std::vector<SidecarGroup> group_by_dll(const std::vector<FoundSidecar>& found) {
-    std::map<fs::path, std::vector<SidecarPlace>> groups;
+    std::map<fs::path, SidecarGroup> groups;
     for (const FoundSidecar& sidecar : found) {
-        groups[sidecar.dll].push_back({sidecar.kind, sidecar.path});
+        SidecarGroup& group = groups[sidecar.dll];
+        group.dll = sidecar.dll;
+        group.folder = sidecar.folder;
+        group.sidecars.push_back({sidecar.kind, sidecar.path});
     }
     std::vector<SidecarGroup> result;
     result.reserve(groups.size());
-    for (auto& [dll, sidecars] : groups) {
-        result.push_back({dll, std::move(sidecars)});
+    for (auto& [dll, group] : groups) {
+        result.push_back(std::move(group));
     }
     return result;
 }

@@ -32,8 +32,7 @@ std::string lower_name(const path& p) {
 /// Looks through links. What can't be looked at is not there: another place may do.
 os::FileInfo info_behind(const path& p) {
     try {
-        const os::FileInfo info = os::info_of(p);
-        return info.type == os::FileType::link ? os::info_of(os::canonical(p)) : info;
+        return os::info_behind(p);
     } catch (const Error&) {
         return {};
     }
@@ -132,9 +131,8 @@ std::optional<Torch> find_torch(const std::vector<path>& folders) {
             // torch-1.12.1+cu113.dist-info, or conda's torch-1.12.1-py3.9.egg-info
             const std::string text = to_utf8(name);
             constexpr std::string_view start = "torch-";
-            const std::string_view end = ".dist-info";
-            if (text.starts_with(start) && (text.ends_with(end) || text.ends_with(".egg-info"))) {
-                const std::string version = text.substr(start.size(), text.size() - start.size() - end.size());
+            if (text.starts_with(start) && (text.ends_with(".dist-info") || text.ends_with(".egg-info"))) {
+                const std::string version = text.substr(start.size(), text.rfind('.') - start.size());
                 torch.version = version.substr(0, version.find("-py"));
             }
         }

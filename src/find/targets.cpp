@@ -22,27 +22,15 @@ std::u32string points(const path& p) {
     return code_points(std::basic_string_view<path::value_type>(p.native()));
 }
 
-/// A file name as the file system compares it.
-std::u32string folded_name(const path& p) {
-    std::u32string name = points(p.filename());
-    std::transform(name.begin(), name.end(), name.begin(), os::fold_case);
-    return name;
-}
-
 /// The current folder, too, has a name when the system is asked.
 path spelled(const path& folder) {
     return folder.empty() ? path(".") : folder;
 }
 
-os::FileIdentity folder_identity(const path& folder) {
-    const os::FileInfo info = os::info_of(folder);
-    return info.type == os::FileType::link ? os::info_of(os::canonical(folder)).identity : info.identity;
-}
-
 /// What a link found on the way leads to.
 os::FileType type_behind(const path& link) {
     try {
-        return os::info_of(os::canonical(link)).type;
+        return os::info_behind(link).type;
     } catch (const Error&) {
         return os::FileType::missing;
     }
@@ -80,29 +68,8 @@ Absent find_absent(const path& target, bool magic) {
     return result;
 }
 
-/// One name in one folder, however they are spelled.
-using Key = std::pair<os::FileIdentity, std::u32string>;
-
-/// By the folded name of the DLL that they belong to.
-using SidecarsByDll = std::map<std::u32string, std::vector<FoundSidecar>>;
-
-SidecarsByDll sidecars_among(const std::vector<os::FolderEntry>& entries, const path& folder) {
-    SidecarsByDll result;
-    for (const os::FolderEntry& entry : entries) {
-        const auto own = sidecar_name(entry.name);
-        if (own && entry.type == os::FileType::regular) {
-            result[folded_name(own->dll)].push_back({folder / entry.name, folder / own->dll, own->kind, true});
-        }
-    }
-    for (std::size_t i = 0; i < entries.size() && !result.empty(); ++i) {
-        if (const auto there = result.find(folded_name(entries[i].name)); there != result.end()) {
-            for (FoundSidecar& own : there->second) {
-                own.orphan = false;
-            }
-        }
-    }
-    return result;
-}
+/// One name in one folder, however the user spells them.
+using Key = std::pair<os::FileIdentity, path::string_type>;
 
 class Search {
 public:
@@ -119,7 +86,7 @@ public:
             targets_.files.push_back(std::move(file));
         }
         for (auto& [key, own] : sidecars_) {
-            const bool removed = own.orphan && !files_.contains(Key{key.first, folded_name(own.dll)});
+            const bool removed = own.orphan && !files_.contains(key_of(key.first, own.dll));
             if (removed || want_ == Want::sidecars) {
                 targets_.sidecars.push_back(std::move(own));
             }
@@ -136,6 +103,7 @@ private:
         path folder;
         Glob::States states;
         bool whole = false;  ///< the pattern matched it, or a folder above: all DLLs in it are wanted
+        std::optional<os::FileIdentity> found_in = {};  ///< the folder above; none for the one that was named
     };
 
     template <class Step>
@@ -172,46 +140,54 @@ private:
 
     /// The user named this file.
     void name(const path& target, const path& file, os::FileType type) {
-        if (const auto own = sidecar_name(sidecar_name(target) ? target : file)) {
+        const path folder = spelled(file.parent_path());
+        const os::FileIdentity identity = os::info_behind(folder).identity;
+        const Listing& listing = listing_of(folder, identity, file.parent_path());
+        const bool missing = type == os::FileType::missing;
+        const bool has_backup = missing && os::info_of(backup_path(file)).type == os::FileType::regular;
+        const path dll =
+            has_backup ? dll_of(listing.as_listed(backup_path(file))).value_or(file) : listing.as_listed(file);
+        if (const auto own = sidecar_name(sidecar_name(target) ? target : dll)) {
             throw Error(ErrorCode::usage, "this is one of fixnvpe's own files",
                         fmt::format("name the DLL itself: {}", printable_path(own->dll)));
         }
         if (type == os::FileType::other) {
             throw Error(ErrorCode::not_regular_file, "not a regular file");
         }
-        const path folder = spelled(file.parent_path());
-        const os::FileIdentity identity = folder_identity(folder);
         if (want_ == Want::sidecars) {
-            add_sidecars_of(file, folder, identity);
+            take(identity, listing.sidecars_of(dll));
         }
-        const bool missing = type == os::FileType::missing;
-        if (!missing || os::info_of(backup_path(file)).type == os::FileType::regular) {
-            take(identity, {file, true, false, missing});
+        if (!missing || has_backup) {
+            take(identity, {dll, true, false, missing, identity, listing.numbered_of(dll)});
         } else if (!matched_) {
             must_be_absent(file);
             throw Error(ErrorCode::no_match, "not found", why_absent(find_absent(target, false)));
         }
     }
 
-    void add_sidecars_of(const path& dll, const path& folder, const os::FileIdentity& identity) {
-        auto listed = sidecars_in_.find(identity);
-        if (listed == sidecars_in_.end()) {
-            SidecarsByDll found;
-            if (os::info_of(folder).type != os::FileType::missing) {
-                found = sidecars_among(os::list_folder(folder), dll.parent_path());
+    /// Of the folder of a named file, which need not be there. One that may be looked into, but not listed, has names
+    /// nevertheless.
+    const Listing& listing_of(const path& folder, const os::FileIdentity& identity, const path& spelling) {
+        auto listed = listings_.find(identity);
+        if (listed == listings_.end()) {
+            Listing listing;
+            try {
+                listing = Listing(folder, spelling);
+            } catch (const Error&) {
+                if (want_ == Want::sidecars && os::info_of(folder).type != os::FileType::missing) {
+                    throw;
+                }
             }
-            listed = sidecars_in_.emplace(identity, std::move(found)).first;
+            listed = listings_.emplace(identity, std::move(listing)).first;
         }
-        if (const auto own = listed->second.find(folded_name(dll)); own != listed->second.end()) {
-            take(identity, own->second);
-        }
+        return listed->second;
     }
 
     /// Goes through a folder and all those below that the pattern leads to.
     /// @param nothing what to say if there is none
     void search(const path& folder, const Glob& glob, const char* nothing, const std::string& hint) {
         const std::size_t problems = targets_.problems.size();
-        std::vector<Place> places{{folder, glob.start(), glob.matches_folder(glob.start())}};
+        std::vector<Place> places{{folder, glob.start(), glob.matches_folder(glob.start()), {}}};
         while (!places.empty() && !os::interrupted()) {
             const Place place = std::move(places.back());
             places.pop_back();
@@ -224,13 +200,13 @@ private:
     }
 
     void list(const Place& place, const Glob& glob, std::vector<Place>& places) {
-        const os::FileIdentity identity = folder_identity(spelled(place.folder));
+        const os::FileIdentity identity = identity_of(place);
         const auto wanted = [&](const path& file) {
             return (place.whole && has_dll_extension(file)) ||
                    (!place.states.empty() && glob.matches_file(place.states, points(file)));
         };
-        const std::vector<os::FolderEntry> entries = os::list_folder(spelled(place.folder));
-        for (const os::FolderEntry& entry : entries) {
+        const Listing listing(spelled(place.folder), place.folder);
+        for (const os::FolderEntry& entry : listing.entries()) {
             // Nearly all files of an environment: not even a path is made for them.
             if (entry.type == os::FileType::regular && !wanted(entry.name)) {
                 continue;
@@ -244,19 +220,19 @@ private:
                 if ((whole || !states.empty()) && link) {
                     targets_.skipped.push_back({file, SkipReason::link_to_folder});
                 } else if (whole || !states.empty()) {
-                    places.push_back({file, std::move(states), whole});
+                    places.push_back({file, std::move(states), whole, identity});
                 }
             } else if (!wanted(entry.name)) {
                 continue;
             } else if (is_sidecar(entry.name)) {
                 only_sidecars_ = true;
             } else if (type == os::FileType::regular) {
-                take(identity, {file, false, link, false});
+                take(identity, {file, false, link, false, identity, listing.numbered_of(file)});
             } else {
                 targets_.skipped.push_back({file, link ? SkipReason::link_to_nothing : SkipReason::not_regular_file});
             }
         }
-        for (const auto& [name, files] : sidecars_among(entries, place.folder)) {
+        for (const auto& [name, files] : listing.sidecars()) {
             const path& dll = files.front().dll;
             // By another extension it may well be someone else's file: NOTES.txt.bak.
             if (!has_dll_extension(dll) || !wanted(dll.filename())) {
@@ -269,14 +245,33 @@ private:
                                    [&](const FoundSidecar& own) { return own.kind == kind; });
             };
             if (files.front().orphan && is_there(SidecarKind::full) && is_there(SidecarKind::temporary)) {
-                take(identity, {dll, false, false, true});
+                take(identity, {dll, false, false, true, identity, {}});
             }
         }
     }
 
+    /// Of a folder that is to be listed. One that was found may have given way to a link since, or lie behind one.
+    static os::FileIdentity identity_of(const Place& place) {
+        const path folder = spelled(place.folder);
+        if (!place.found_in) {
+            return os::info_behind(folder).identity;
+        }
+        const os::FileInfo info = os::info_of(folder);
+        if (info.type == os::FileType::missing) {
+            return info.identity;  // to list it will tell why
+        }
+        if (info.type != os::FileType::folder ||
+            os::info_behind(spelled(place.folder.parent_path())).identity != *place.found_in) {
+            throw Error(ErrorCode::changed, "list: another program replaced the folder meanwhile", Hint::run_again);
+        }
+        return info.identity;
+    }
+
+    static Key key_of(const os::FileIdentity& folder, const path& file) { return {folder, file.filename().native()}; }
+
     void take(const os::FileIdentity& folder, const Target& target) {
         matched_ = true;
-        Target& file = files_.try_emplace(Key{folder, folded_name(target.path)}, target).first->second;
+        Target& file = files_.try_emplace(key_of(folder, target.path), target).first->second;
         file.named = file.named || target.named;
         file.missing = file.missing || target.missing;
     }
@@ -284,7 +279,7 @@ private:
     void take(const os::FileIdentity& folder, const std::vector<FoundSidecar>& files) {
         matched_ = matched_ || want_ == Want::sidecars;
         for (const FoundSidecar& own : files) {
-            sidecars_.try_emplace(Key{folder, folded_name(own.path)}, own);
+            sidecars_.try_emplace(key_of(folder, own.path), own).first->second.folder = folder;
         }
     }
 
@@ -311,9 +306,9 @@ private:
     Targets targets_;
     std::map<Key, Target> files_;
     std::map<Key, FoundSidecar> sidecars_;
-    std::map<os::FileIdentity, SidecarsByDll> sidecars_in_;  ///< of the folders of named files
-    bool matched_ = false;                                   ///< of the present target: something was taken
-    bool only_sidecars_ = false;                             ///< our own files were passed over
+    std::map<os::FileIdentity, Listing> listings_;  ///< of the folders of named files
+    bool matched_ = false;                          ///< of the present target: something was taken
+    bool only_sidecars_ = false;                    ///< our own files were passed over
 };
 
 }  // namespace

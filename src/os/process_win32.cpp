@@ -106,7 +106,12 @@ std::vector<std::string> arguments(int /*argc*/, const char* const* /*argv*/) {
 }
 
 std::filesystem::path to_path(const std::string& text) {
-    return std::filesystem::path(win32::without_prefix(win32::to_wide(text))).make_preferred();
+    std::wstring wide = win32::without_prefix(win32::to_wide(text));
+    // Of "C:\my files\" a program gets the last one, too: \" stands for it. No name has any.
+    if (wide.ends_with(L'"')) {
+        wide.pop_back();
+    }
+    return std::filesystem::path(wide).make_preferred();
 }
 
 std::string from_path(const std::filesystem::path& path) {

@@ -14,7 +14,7 @@ bool holds_original(const SidecarFacts& s) {
 
 /// What --require-backup asks for.
 bool is_valid_backup(const SidecarFacts& s) {
-    return holds_original(s) && s.kind != SidecarKind::numbered;
+    return holds_original(s) && !is_numbered(s.kind);
 }
 
 bool is_undo(const SidecarFacts& s) {
@@ -134,7 +134,7 @@ void decide_restore(Decision& decision, const Policy& policy, const DllFacts& dl
     if (chosen == NONE) {
         // It is restored already. What is left of its backup goes, unless it is to be kept.
         chosen = policy.keep_backup ? NONE : find(sidecars, [](const SidecarFacts& s) {
-            return s.state == SidecarState::copy && s.kind != SidecarKind::numbered;
+            return s.state == SidecarState::copy && !is_numbered(s.kind);
         });
     }
     if (chosen == NONE) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fixnvpe/os/names.hpp"
 #include "fixnvpe/pe/reader.hpp"
 
 namespace fixnvpe {
@@ -21,10 +22,20 @@ Plan plan_for(const Dll& dll, const std::vector<Sidecar>& sidecars, AslrPolicy p
     return make_plan_over(original, begun, dll.image, dll.info.size, policy);
 }
 
+/// A folder that gave way to a link would lead to files that nobody named.
+void must_lie_where_found(const Query& query) {
+    const auto parent = query.path.parent_path();
+    if (query.folder && os::info_behind(parent.empty() ? "." : parent).identity != *query.folder) {
+        throw Error(ErrorCode::changed, "look up: another program replaced the folder meanwhile", Hint::run_again)
+            .at(query.path);
+    }
+}
+
 Findings look(Query query) {
     Findings findings;
     findings.query = std::move(query);
     const Query& q = findings.query;
+    must_lie_where_found(q);
     try {
         findings.dll = read_dll(q.path);
     } catch (const Error&) {

@@ -7,13 +7,14 @@ namespace {
 
 class Patch {
 public:
-    Patch(const Findings& seen, const Decision& decision, const CopyProgress& progress)
-        : seen_(seen), decision_(decision), transaction_(seen, progress) {}
+    Patch(const Findings& seen, const Decision& decision, const CopyProgress& progress,
+          std::vector<std::filesystem::path>& moved)
+        : seen_(seen), decision_(decision), transaction_(seen, progress), moved_(moved) {}
 
-    std::optional<std::filesystem::path> carry_out() {
+    void carry_out() {
         if (!decision_.undo_first) {
             write();
-            return moved_to_;
+            return;
         }
         // Back to the original first, so that at no moment an undo file is needed that explains three states.
         const std::vector<std::uint8_t>& original = earlier_original(seen_.sidecars)->original;
@@ -25,7 +26,6 @@ public:
             patch_as_before(original);
             throw;
         }
-        return moved_to_;
     }
 
 private:
@@ -62,7 +62,7 @@ private:
     void make_room() {
         for (std::size_t i = 0; i < seen_.sidecars.size(); ++i) {
             switch (decision_.sidecars[i].fate) {
-                case Fate::move_aside: moved_to_ = transaction_.move_aside(seen_.sidecars[i]); break;
+                case Fate::move_aside: moved_.push_back(transaction_.move_aside(seen_.sidecars[i])); break;
                 case Fate::remove: transaction_.remove(seen_.sidecars[i]); break;
                 default: break;
             }
@@ -87,14 +87,14 @@ private:
     const Findings& seen_;
     const Decision& decision_;
     Transaction transaction_;
-    std::optional<std::filesystem::path> moved_to_;
+    std::vector<std::filesystem::path>& moved_;
 };
 
 }  // namespace
 
-std::optional<std::filesystem::path> patch_file(const Findings& seen, const Decision& decision,
-                                                const CopyProgress& progress) {
-    return Patch(seen, decision, progress).carry_out();
+void patch_file(const Findings& seen, const Decision& decision, const CopyProgress& progress,
+                std::vector<std::filesystem::path>& moved) {
+    Patch(seen, decision, progress, moved).carry_out();
 }
 
 }  // namespace fixnvpe

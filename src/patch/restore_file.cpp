@@ -20,7 +20,7 @@ void put_back(Transaction& transaction, const Sidecar& backup, Way way) {
 
 void restore_file(const Findings& seen, const Decision& decision, const CopyProgress& progress) {
     Transaction transaction(seen, progress);
-    bool removes_undo = false;
+    std::vector<SidecarPlace> spent;
     const std::vector<std::uint8_t>* original = nullptr;
     for (std::size_t i = 0; i < seen.sidecars.size(); ++i) {
         const Fate fate = decision.sidecars[i].fate;
@@ -28,12 +28,15 @@ void restore_file(const Findings& seen, const Decision& decision, const CopyProg
             put_back(transaction, seen.sidecars[i], decision.way);
             original = &seen.sidecars[i].original;
         }
-        removes_undo = removes_undo ||
-                       (seen.sidecars[i].kind == SidecarKind::undo && (fate == Fate::use_up || fate == Fate::remove));
+        if (is_undo_kind(seen.sidecars[i].kind) && (fate == Fate::use_up || fate == Fate::remove)) {
+            spent.push_back({seen.sidecars[i].kind, seen.sidecars[i].path});
+        }
     }
-    if (removes_undo && original != nullptr) {
+    if (!spent.empty() && original != nullptr) {
         transaction.go_on_with(*original);
-        transaction.remove_spent_undo();
+        for (const SidecarPlace& undo : spent) {
+            transaction.remove_spent_undo(undo);
+        }
     }
 }
 

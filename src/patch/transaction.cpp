@@ -50,9 +50,9 @@ void read_back(const os::File& file, const std::vector<std::uint8_t>& expected, 
 
 Transaction::Transaction(const Findings& seen, CopyProgress progress)
     : lock_(std::in_place, seen.query.path), progress_(std::move(progress)) {
+    dll_ = examine_again(seen).dll;
     // A crash may have left it while the undo file was written. Whoever holds the lock of the DLL may remove it.
     os::remove(temporary_path(undo_path(seen.query.path)));
-    dll_ = examine_again(seen).dll;
 }
 
 void Transaction::must_be_unchanged() const {
@@ -225,8 +225,8 @@ void Transaction::remove(const Sidecar& sidecar) {
     os::sync_folder(sidecar.path.parent_path());
 }
 
-void Transaction::remove_spent_undo() {
-    const auto undo = examine_sidecar({SidecarKind::undo, undo_path(dll_.path)}, dll_.path, &dll_);
+void Transaction::remove_spent_undo(const SidecarPlace& place) {
+    const auto undo = examine_sidecar(place, dll_.path, &dll_);
     if (undo && undo->state == SidecarState::copy) {
         remove(*undo);
     }

@@ -380,6 +380,16 @@ TEST_CASE("marks: an immutable or append-only file or folder is told, with the c
     CHECK(session.names() == "lib/a.dll");
 }
 
+TEST_CASE("errors: a backup that was moved aside is told, though the patch then fails", "[posix]") {
+    const Session session;
+    session.writable("a.dll");
+    session.another_build("a.dll.bak");
+    const Output output = run_behind(session, with_fault("linkat", "error=EIO"), {"patch", "--json", "a.dll"});
+    CHECK(in_short(nlohmann::json::parse(output.out)) == "a.dll unpatched !io (moved-aside); exit 2");
+    CHECK(session.names() == "a.dll a.dll.bak.1");
+    CHECK(read_file(session / "a.dll") == original());
+}
+
 TEST_CASE("errors: where the file can't get its own name back either, its name now is told", "[posix]") {
     const Session session;
     session.writable("a.dll");

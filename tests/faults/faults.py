@@ -8,6 +8,7 @@
     interrupt  Ctrl-C at each call: what was begun is finished or undone, and what was not is told
     race       16 processes at once for some seconds: each file ends as one of the two
     replace    another program puts another file in place before fixnvpe writes: that file is left alone
+    swap       a folder gives way to a link after it was listed: what lies behind it is left alone
     disk       a real full disk, a small one mounted for it: refused before anything is written, and when it fills midway
 
 scenarios.py says what is done and what is promised. tracing.py finds the calls, by running each scenario once under
@@ -33,6 +34,7 @@ MODES = {
     "interrupt": lambda lab, judge, options: every_call.interrupt_everywhere(lab, judge),
     "race": lambda lab, judge, options: others.race(lab, judge, options.seed, options.seconds),
     "replace": lambda lab, judge, options: others.replace_before_writing(lab, judge),
+    "swap": lambda lab, judge, options: others.folder_swapped(lab, judge),
     "disk": lambda lab, judge, options: others.full_disk(lab, judge),
 }
 

@@ -4,6 +4,7 @@ import concurrent.futures
 import os
 import pathlib
 import random
+import shutil
 import subprocess
 import tempfile
 import time
@@ -122,6 +123,37 @@ def written_to(lab, judge, places, title, call):
         after = files_of(folder)
     judge.code(where, ended, "changed")
     judge.expect(after.get("a.dll") == written, where, "the file is as the other program left it")
+
+
+SWAPPED = ["patch full", "patch undo", "patch none", "restore full", "restore undo", "clean"]
+
+
+def folder_swapped(lab, judge):
+    """After each listing a folder gives way to a link: what lies behind it nobody named."""
+    listings = 2 * len(("tree", "tree/sub", "tree/sub/deep"))
+    with Places(lab) as places:
+        for title in SWAPPED:
+            for which in range(1, listings + 1):
+                for swapped in ("sub", "sub/deep"):
+                    swapped_for_a_link(lab, judge, places, title, which, swapped)
+    print(f"{len(SWAPPED) * listings * 2} times a folder was swapped for a link after it was found")
+
+
+def swapped_for_a_link(lab, judge, places, title, which, swapped):
+    where = f"{title}, {swapped} swapped for a link after listing {which}"
+    with places.begin(title) as folder:
+        tree, outside = folder.parent / "tree", folder.parent / "outside"
+        shutil.copytree(folder, tree / "sub" / "deep")
+        shutil.copytree(folder, outside / "deep")
+        before = files_of(outside)
+        arguments = [*SCENARIOS[title].arguments[:-1], "."]
+        with held_after(lab, tree, arguments, Call("getdents64", which, (swapped,))) as go_on:
+            (tree / swapped).rename(folder.parent / "taken-away")
+            (tree / swapped).symlink_to(outside if swapped == "sub" else outside / "deep")
+            ended = go_on()
+        judge.expect(files_of(outside) == before, where, "nothing behind the link is touched")
+        said = "replaced the folder meanwhile" in ended.stderr or "not followed" in ended.stdout + ended.stderr
+        judge.expect(ended.returncode == 2 or said, where, f"it is told: {ended}")
 
 
 DISK, BIG, SMALL, MIB = 8 << 20, 5 << 20, 3 << 20, 1 << 20

@@ -287,6 +287,11 @@ TEST_CASE("python_env: torch and its version are described, and so is that there
         world.temp.file(site + "/torch/lib/c10_cuda.dll");
         CHECK(words(world.find()) == start + "torch 1.12.1");
     }
+    SECTION("an egg-info without Python's version") {
+        world.temp.file(site + "/torch-2.0.10.egg-info/PKG-INFO");
+        world.temp.file(site + "/torch/lib/c10_cuda.dll");
+        CHECK(words(world.find()) == start + "torch 2.0.10");
+    }
     SECTION("no dist-info at all") {
         world.temp.file(site + "/torch/lib/libtorch_cuda.so");
         CHECK(words(world.find()) == start + "torch of unknown version");

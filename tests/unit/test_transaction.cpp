@@ -3,6 +3,7 @@
 #include "fixnvpe/patch/transaction.hpp"
 
 #include <functional>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -69,6 +70,22 @@ TEST_CASE("transaction: a second one, and whoever else holds the lock, keeps it 
         CHECK(code_of([&] { const Transaction second(place.seen, no_progress); }) == ErrorCode::busy);
     }
     CHECK((place.files() == before));
+}
+
+TEST_CASE("transaction: in a folder that is another one by now nothing is written, though it holds the same file") {
+    const TempFolder temp;
+    const fs::path dll = temp.file("lib/a.dll", original());
+    temp.folder("other");
+    fs::create_hard_link(dll, temp / "other/a.dll");
+    Query query = query_of(dll);
+    query.folder = os::info_of(temp / "lib").identity;
+    const Findings seen = examine(query);
+    fs::rename(temp / "lib", temp / "before");
+    fs::rename(temp / "other", temp / "lib");
+    CHECK(code_of([&] { const Transaction transaction(seen, no_progress); }) == ErrorCode::changed);
+    CHECK(code_of([&] { static_cast<void>(examine(query)); }) == ErrorCode::changed);
+    const auto entries = fs::directory_iterator(temp / "lib");
+    CHECK(std::distance(begin(entries), end(entries)) == 1);
 }
 
 TEST_CASE("transaction: what changed since it was looked at is `changed`, and nothing is written") {
@@ -230,11 +247,11 @@ TEST_CASE("transaction: the undo file holds what takes the edits back, and goes 
         CHECK((content_of(dll) == original()));
         transaction.edit(new_headers());
         transaction.go_on_with(new_headers());
-        transaction.remove_spent_undo();
+        transaction.remove_spent_undo({SidecarKind::undo, undo});
         CHECK(fs::exists(undo));  // its edits are carried out
         transaction.edit(header_bytes(original()));
         transaction.go_on_with(header_bytes(original()));
-        transaction.remove_spent_undo();
+        transaction.remove_spent_undo({SidecarKind::undo, undo});
         CHECK_FALSE(fs::exists(undo));
     }
     CHECK(os::info_of(temporary_path(dll)).type == os::FileType::missing);

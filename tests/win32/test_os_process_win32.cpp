@@ -12,6 +12,7 @@ TEST_CASE("os/process on Windows: paths are UTF-8 outside and UTF-16 inside, wit
     CHECK(os::to_path("\\\\?\\C:\\a").native() == L"C:\\a");
     CHECK(os::to_path("\\\\?\\UNC\\server\\share\\a").native() == L"\\\\server\\share\\a");
     CHECK(os::to_path("//server/share/a").native() == L"\\\\server\\share\\a");
+    CHECK(os::to_path("C:\\my files\\\"").native() == L"C:\\my files\\");  // "C:\my files\" in cmd.exe
     CHECK(os::from_path(os::to_path("C:\\模型")) == "C:\\模型");
     const std::filesystem::path half(L"a\xD800.dll");
     CHECK(os::to_path(os::from_path(half)) == half);

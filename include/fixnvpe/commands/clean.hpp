@@ -13,6 +13,7 @@ namespace fixnvpe {
 /// All that was found of ours beside one DLL.
 struct SidecarGroup {
     std::filesystem::path dll;
+    std::optional<os::FileIdentity> folder;  ///< where they were found
     std::vector<SidecarPlace> sidecars;
 };
 

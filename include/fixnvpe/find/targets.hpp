@@ -1,28 +1,23 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "fixnvpe/base/error.hpp"
-#include "fixnvpe/patch/sidecars.hpp"
+#include "fixnvpe/find/listing.hpp"
 
 namespace fixnvpe {
 
 /// One DLL to work on.
 struct Target {
-    std::filesystem::path path;  ///< as the user's spelling leads to it; the file itself for a named link
+    std::filesystem::path path;  ///< with its own name, in the folder as the user spells that; a named link's file
     bool named = false;          ///< it was named itself, and not only found in a folder or by a glob
     bool link = false;           ///< a link to a regular file, found in a folder or by a glob: not to be written to
     bool missing = false;        ///< not there, but its backup is: a crash between two renames
-};
-
-/// A file beside a target whose name says that it is ours. Only its content can show that it really is.
-struct FoundSidecar {
-    std::filesystem::path path;
-    std::filesystem::path dll;
-    SidecarKind kind = SidecarKind::full;
-    bool orphan = false;  ///< the DLL is not there
+    std::optional<os::FileIdentity> folder = {};  ///< where it was found
+    std::vector<SidecarPlace> numbered = {};      ///< NAME.bak.N and NAME.fixnvpe-undo.N beside it, sorted
 };
 
 enum class SkipReason { link_to_folder, link_to_nothing, not_regular_file };
@@ -61,8 +56,8 @@ enum class Want {
 ///   matches is taken whatever its extension, and a folder that it matches is walked.
 ///
 /// Links to folders are followed where they are named, and not where they are found. The names of our own
-/// files are passed over; to name one is an error. A file is known by its folder and its name, so however a
-/// target is spelled it is there once, while two hard links are two files.
+/// files are passed over; to name one is an error. A file is known by its folder and the name that the folder
+/// lists it by, so however a target is spelled it is there once, while two hard links are two files.
 ///
 /// A DLL that is not there is a target nevertheless (`missing`) if it was named and its NAME.bak is there, or
 /// if both NAME.bak and NAME.fixnvpe-tmp were found.

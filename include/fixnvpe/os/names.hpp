@@ -43,6 +43,10 @@ struct FolderEntry {
 /// @throws Error not_found (also for a link to nothing), link (a link to itself), access_denied, io
 [[nodiscard]] std::filesystem::path canonical(const std::filesystem::path& path);
 
+/// As info_of, but of what a link leads to.
+/// @throws Error as info_of and canonical
+[[nodiscard]] FileInfo info_behind(const std::filesystem::path& path);
+
 /// Names that are equal when each of their characters is folded are one name to the system: upper case on
 /// Windows, the character itself elsewhere.
 [[nodiscard]] char32_t fold_case(char32_t c);

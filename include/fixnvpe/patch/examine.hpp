@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "fixnvpe/patch/backup.hpp"
@@ -14,6 +15,7 @@ namespace fixnvpe {
 /// What to look at.
 struct Query {
     std::filesystem::path path;
+    std::optional<os::FileIdentity> folder = {};  ///< that it was found in; it must be there still, and no other
     AslrPolicy aslr = AslrPolicy::automatic;
     bool is_link = false;                  ///< found, and not named
     bool lenient = false;                  ///< a DLL that is missing or can't be read is no error

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
+#include <vector>
 
 #include "fixnvpe/patch/decide.hpp"
 #include "fixnvpe/patch/examine.hpp"
@@ -10,10 +10,10 @@
 namespace fixnvpe {
 
 /// Carries out a decision to patch.
-/// @return where a stale backup was moved to, if there was one
+/// @param moved gets the new names of what was moved aside, whether or not all else goes well
 /// @throws Error busy, changed (the file is not as seen any more: nothing is written), link, bad_undo, access_denied,
 ///         disk_full, verify_failed, interrupted, io
-std::optional<std::filesystem::path> patch_file(const Findings& seen, const Decision& decision,
-                                                const CopyProgress& progress);
+void patch_file(const Findings& seen, const Decision& decision, const CopyProgress& progress,
+                std::vector<std::filesystem::path>& moved);
 
 }  // namespace fixnvpe

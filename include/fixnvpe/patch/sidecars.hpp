@@ -40,6 +40,11 @@ inline constexpr auto names_of<SidecarKind> = names<SidecarKind>({
     return kind == SidecarKind::undo || kind == SidecarKind::numbered_undo;
 }
 
+/// It was moved aside.
+[[nodiscard]] constexpr bool is_numbered(SidecarKind kind) {
+    return kind == SidecarKind::numbered || kind == SidecarKind::numbered_undo;
+}
+
 struct SidecarPlace {
     SidecarKind kind = SidecarKind::full;
     std::filesystem::path path;

@@ -46,8 +46,8 @@ public:
     /// Gives a backup the next free name NAME.bak.N. @return that name
     std::filesystem::path move_aside(const Sidecar& backup);
     void remove(const Sidecar& sidecar);
-    /// Removes the undo file, if none of its edits is carried out any more.
-    void remove_spent_undo();
+    /// Removes an undo file, if none of its edits is carried out any more.
+    void remove_spent_undo(const SidecarPlace& place);
 
 private:
     void copy_with(const std::vector<std::uint8_t>& headers, std::optional<std::int64_t> modified);
