@@ -120,7 +120,11 @@ const Sidecar* of_kind(const std::vector<Sidecar>& sidecars, SidecarKind kind) {
 const Sidecar* earlier_original(const std::vector<Sidecar>& sidecars) {
     const Sidecar* best = nullptr;
     for (const Sidecar& sidecar : sidecars) {
-        if (sidecar.holds_original() && (best == nullptr || sidecar.bits > best->bits)) {
+        if (sidecar.state == SidecarState::half_done) {
+            return &sidecar;
+        }
+        const auto rank = [](const Sidecar& s) { return std::pair(s.bits, !s.signed_since); };
+        if (sidecar.holds_original() && (best == nullptr || rank(sidecar) > rank(*best))) {
             best = &sidecar;
         }
     }
@@ -129,6 +133,10 @@ const Sidecar* earlier_original(const std::vector<Sidecar>& sidecars) {
 
 void compare_bytes(Sidecar& sidecar, const Dll& dll, const std::function<void(std::uint64_t done)>& progress) {
     sidecar.compared = true;
+    if (sidecar.state == SidecarState::copy && sidecar.info.size != dll.info.size) {
+        sidecar.equal = false;  // the DLL was signed since
+        return;
+    }
     if (sidecar.info.identity == dll.info.identity) {
         return;  // one file by two names
     }

@@ -43,6 +43,26 @@ Build build_by_headers(const FileHeaders& dll, const FileHeaders& backup) {
 
 enum class CheckSums { prove, prove_nothing, contradict };
 
+/// True if CheckSum was kept right through some of the edits.
+bool follows_from_some(std::uint32_t is, std::uint32_t was, std::uint64_t file_size, const std::vector<Edit>& edits) {
+    constexpr std::size_t most = 10;  // DYNAMIC_BASE, and a section or two, are three
+    if (edits.size() > most) {
+        return false;
+    }
+    for (std::uint32_t chosen = 1; chosen < (1U << edits.size()); ++chosen) {
+        std::vector<Edit> some;
+        for (std::size_t i = 0; i < edits.size(); ++i) {
+            if ((chosen >> i & 1U) != 0) {
+                some.push_back(edits[i]);
+            }
+        }
+        if (is == updated_check_sum(was, file_size, some)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 CheckSums compare_check_sums(const FileHeaders& dll, const FileHeaders& backup) {
     const std::uint32_t is = dll.image.check_sum;
     const std::uint32_t was = backup.image.check_sum;
@@ -52,8 +72,9 @@ CheckSums compare_check_sums(const FileHeaders& dll, const FileHeaders& backup) 
     if (plausible && is == updated_check_sum(was, backup.file_size, edits)) {
         return CheckSums::prove;
     }
-    // Unset, or left stale by another tool.
-    return is == was ? CheckSums::prove_nothing : CheckSums::contradict;
+    // Unset; or left stale by a tool that changed some of the bits, or all of them.
+    return is == was || (plausible && follows_from_some(is, was, backup.file_size, edits)) ? CheckSums::prove_nothing
+                                                                                           : CheckSums::contradict;
 }
 
 }  // namespace

@@ -32,11 +32,17 @@ std::size_t find(const Sidecars& sidecars, Condition condition) {
     return found == sidecars.end() ? NONE : static_cast<std::size_t>(found - sidecars.begin());
 }
 
-/// That with the most bits, else the first.
+bool is_equal_copy(const SidecarFacts& s) {
+    return s.state == SidecarState::copy && s.equal;
+}
+
+/// That with the most bits; of these rather one that lacks nothing that the DLL has got since; else the first.
 std::size_t find_original(const Sidecars& sidecars) {
     std::size_t best = NONE;
     for (std::size_t i = 0; i < sidecars.size(); ++i) {
-        if (holds_original(sidecars[i]) && (best == NONE || sidecars[i].bits > sidecars[best].bits)) {
+        const SidecarFacts& s = sidecars[i];
+        const auto rank = [](const SidecarFacts& facts) { return std::pair(facts.bits, !facts.signed_since); };
+        if (holds_original(s) && (best == NONE || rank(s) > rank(sidecars[best]))) {
             best = i;
         }
     }
@@ -76,10 +82,16 @@ void decide_backup_of_original(Decision& decision, BackupMode mode, const Sideca
         if (s.kind != SidecarKind::full && s.kind != SidecarKind::undo) {
             continue;
         }
-        if (s.state == SidecarState::stale || s.state == SidecarState::patched_itself) {
+        const bool is_none = s.state == SidecarState::stale || s.state == SidecarState::patched_itself ||
+                             (s.state == SidecarState::copy && !s.equal);
+        // Once the edits of the undo file are taken back, what was equal is so no longer.
+        const bool will_be_none = decision.undo_first && s.kind == SidecarKind::full &&
+                                  (s.state == SidecarState::copy || s.state == SidecarState::original);
+        const bool is_spent = is_undo(s) && (is_equal_copy(s) || decision.undo_first);
+        if (is_none || will_be_none) {
             decision.sidecars[i] = {Fate::move_aside, {Why::other_build}};
-        } else if (mode == BackupMode::full && (s.state == SidecarState::copy || (is_undo(s) && decision.undo_first))) {
-            // Equal to the file, which becomes its own backup now; or its edits are taken back first.
+        } else if (mode == BackupMode::full ? is_spent || is_equal_copy(s) : is_spent && mode == BackupMode::none) {
+            // Equal to the file, which becomes its own backup now; or an undo file that has nothing to undo.
             decision.sidecars[i].fate = Fate::remove;
         }
     }
@@ -101,10 +113,23 @@ void decide_patch(Decision& decision, const Policy& policy, const DllFacts& dll,
         refuse(decision, {Why::is_link});
         return;
     }
-    const std::size_t earlier = find_original(sidecars);
+    // What was broken off half way is finished first.
+    const std::size_t half_done =
+        find(sidecars, [](const SidecarFacts& s) { return s.state == SidecarState::half_done; });
+    const std::size_t earlier = half_done != NONE ? half_done : find_original(sidecars);
     if (earlier != NONE && sidecars[earlier].kind != SidecarKind::undo) {
         decision.act = Act::patch;
         decision.way = policy.backup == BackupMode::full ? Way::replace : Way::edit;
+        return;
+    }
+    const std::size_t other = find(sidecars, [&](const SidecarFacts& s) {
+        return half_done != NONE && is_copy_kind(s) && s.state == SidecarState::original && !is_numbered(s.kind);
+    });
+    if (other != NONE) {
+        decision.act = Act::patch;
+        decision.undo_first = true;
+        decision.way = policy.backup == BackupMode::full ? Way::replace : Way::edit;
+        decision.sidecars[earlier].fate = Fate::remove;
         return;
     }
     // It is an original, or will be as soon as the edits of its undo file are taken back.
@@ -134,7 +159,7 @@ void decide_restore(Decision& decision, const Policy& policy, const DllFacts& dl
     if (chosen == NONE) {
         // It is restored already. What is left of its backup goes, unless it is to be kept.
         chosen = policy.keep_backup ? NONE : find(sidecars, [](const SidecarFacts& s) {
-            return s.state == SidecarState::copy && !is_numbered(s.kind);
+            return is_equal_copy(s) && (s.kind == SidecarKind::full || s.kind == SidecarKind::undo);
         });
     }
     if (chosen == NONE) {
@@ -168,7 +193,9 @@ SidecarDecision clean_backup(const SidecarFacts& sidecar, const DllFacts& dll, b
     switch (sidecar.state) {
         case SidecarState::original: return only_if_asked(Why::usable);
         case SidecarState::half_done: return {Fate::keep, {Why::half_done}};
-        case SidecarState::copy: return {Fate::remove, {is_undo(sidecar) ? Why::nothing_to_undo : Why::equal}};
+        case SidecarState::copy:
+            return sidecar.equal ? SidecarDecision{Fate::remove, {is_undo(sidecar) ? Why::nothing_to_undo : Why::equal}}
+                                 : only_if_asked(Why::usable);
         case SidecarState::patched_itself: return only_if_asked(Why::patched_itself);
         case SidecarState::stale:
             return whole && sidecar.shown_to_be_other

@@ -85,8 +85,8 @@ std::vector<SidecarFacts> Findings::sidecar_facts() const {
     std::vector<SidecarFacts> facts;
     facts.reserve(sidecars.size());
     for (const Sidecar& sidecar : sidecars) {
-        facts.push_back({sidecar.kind, sidecar.state, sidecar.ours, sidecar.proven, sidecar.compared,
-                         sidecar.shown_to_be_other, sidecar.bits});
+        facts.push_back({sidecar.kind, sidecar.state, sidecar.ours, sidecar.proven, sidecar.compared, sidecar.equal,
+                         sidecar.shown_to_be_other, sidecar.signed_since, sidecar.bits});
     }
     return facts;
 }

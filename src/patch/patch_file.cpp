@@ -33,7 +33,10 @@ private:
         const std::vector<std::uint8_t> headers = seen_.planned_headers();
         switch (decision_.way) {
             case Way::keep_as_backup: transaction_.replace_and_keep(headers, [&] { make_room(); }); break;
-            case Way::replace: transaction_.replace(headers); break;
+            case Way::replace:
+                make_room();
+                transaction_.replace(headers);
+                break;
             case Way::edit_with_undo:
                 make_room();
                 edit_with_undo(headers);

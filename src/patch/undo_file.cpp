@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fixnvpe/base/text.hpp"
+#include "fixnvpe/pe/checksum.hpp"
 
 namespace fixnvpe {
 namespace {
@@ -198,6 +199,12 @@ UndoProgress check_undo(const UndoRecord& record, std::uint64_t file_size, ByteV
         }
         done += current == edit.after ? 1 : 0;
         open += current == edit.before ? 1 : 0;
+    }
+    // Where CheckSum can be right, a patch changes it, too.
+    const bool has_check_sum = std::any_of(record.edits.begin(), record.edits.end(),
+                                           [](const Edit& e) { return e.field == Field::check_sum; });
+    if (!has_check_sum && check_sum_state(image.check_sum, file_size) == CheckSumState::plausible) {
+        throw Error(ErrorCode::stale_backup, "check the undo file: CheckSum was changed by another program");
     }
     if (open == record.edits.size()) {
         return UndoProgress::none;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -41,10 +42,11 @@ inline std::string patched(const std::string& file, AslrPolicy policy = AslrPoli
 }
 
 /// The undo file of patched(original).
-inline std::string undo_file(const std::string& original, const std::string& name) {
+inline std::string undo_file(const std::string& original, const std::string& name,
+                             std::optional<std::int64_t> modified = {}) {
     const std::vector<std::uint8_t> headers = header_bytes(original);
-    return to_json(
-        {name, original.size(), header_fingerprint(headers, read_pe(headers, original.size())), edits_for(original)});
+    return to_json({name, original.size(), header_fingerprint(headers, read_pe(headers, original.size())),
+                    edits_for(original), modified});
 }
 
 /// The look that patch and restore take at a DLL.

@@ -183,6 +183,11 @@ void check_rows(const Case& c, const std::vector<Row>& rows) {
 
 TEST_CASE("decide: patch, for every backup mode and every state of the sidecars") {
     const std::vector<Row> rows{
+        // A half-done edit is taken back first; another original stays.
+        {"full", "original", "half-done", "", "patch replace undo-first; undo remove"},
+        {"undo|none", "original", "half-done", "", "patch edit undo-first; undo remove"},
+        {"full", "", "half-done", "original", "patch replace undo-first; undo remove"},
+        {"undo|none", "", "half-done", "original", "patch edit undo-first; undo remove"},
         // A backup shows that it was patched before: the true original stays.
         {"full", "original", "", "", "patch replace"},
         {"undo|none", "original", "", "", "patch edit"},
@@ -190,9 +195,10 @@ TEST_CASE("decide: patch, for every backup mode and every state of the sidecars"
         {"", "unusable", "original|half-done", "", "refuse bad-backup"},
         {"full", "stale|patched-itself", "original|half-done", "",
          "patch keep-as-backup undo-first; full move-aside; undo remove"},
-        {"full", "copy", "original|half-done", "", "patch keep-as-backup undo-first; full remove; undo remove"},
+        {"full", "copy", "original|half-done", "",
+         "patch keep-as-backup undo-first; full move-aside; undo remove"},  // no copy any more by then
         {"full", "-", "original|half-done", "", "patch keep-as-backup undo-first; undo remove"},
-        {"undo|none", "stale|patched-itself", "original|half-done", "",
+        {"undo|none", "stale|patched-itself|copy", "original|half-done", "",
          "patch edit-with-undo undo-first; full move-aside"},
         {"undo|none", "", "original|half-done", "", "patch edit-with-undo undo-first"},
         {"full", "", "", "original", "patch replace"},
@@ -215,8 +221,10 @@ TEST_CASE("decide: patch, for every backup mode and every state of the sidecars"
         {"undo", "", "stale", "", "patch edit-with-undo; undo move-aside"},
         {"undo", "", "", "", "patch edit-with-undo"},
         {"none", "stale|patched-itself", "stale", "", "patch edit; full move-aside; undo move-aside"},
+        {"none", "stale|patched-itself", "copy", "", "patch edit; full move-aside; undo remove"},
         {"none", "stale|patched-itself", "", "", "patch edit; full move-aside"},
         {"none", "", "stale", "", "patch edit; undo move-aside"},
+        {"none", "", "copy", "", "patch edit; undo remove"},
         {"none", "", "", "", "patch edit"},
     };
     const std::size_t count = for_all(Command::patch, [&](const Case& c) {
@@ -248,8 +256,7 @@ TEST_CASE("decide: restore, for every state of the sidecars") {
         {"", "copy", "-|stale|unusable", "", "restore rename; full use-up"},
         {"", "copy", "copy", "", "restore rename; full use-up; undo remove"},
         {"", "", "copy", "", "restore edit; undo use-up"},
-        {"", "", "", "copy", "restore rename; legacy use-up"},
-        {"", "", "", "", "nothing"},
+        {"", "", "", "", "nothing"},  // NAME_bak stays where it is
     };
     for_all(Command::restore, [&](const Case& c) {
         const bool has_original = holds_original(c.full) || holds_original(c.undo) || holds_original(c.legacy);

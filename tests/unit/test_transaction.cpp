@@ -243,7 +243,7 @@ TEST_CASE("transaction: the undo file holds what takes the edits back, and goes 
     {
         Transaction transaction(examine(query_of(dll)), no_progress);
         transaction.write_undo(new_headers());
-        CHECK(content_of(undo) == undo_file(original(), "a.dll"));
+        CHECK(content_of(undo) == undo_file(original(), "a.dll", os::info_of(dll).modified));
         CHECK((content_of(dll) == original()));
         transaction.edit(new_headers());
         transaction.go_on_with(new_headers());

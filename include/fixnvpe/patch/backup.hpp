@@ -34,6 +34,7 @@ struct Sidecar {
     SidecarState by_headers = SidecarState::unusable;  ///< before all bytes were compared
     bool proven = false;                   ///< CheckSum, or a comparison, shows that all other bytes are the DLL's
     bool compared = false;                 ///< byte for byte: what state says was seen
+    bool equal = true;                     ///< copy: in every byte, as far as it was compared
     bool shown_to_be_other = false;        ///< stale: another build, and not only as far as can be told
     bool signed_since = false;             ///< the DLL has a certificate table that the backup lacks
     unsigned bits = 0;                     ///< of those that a patch clears: how many are set in the original
@@ -73,7 +74,8 @@ template <typename Condition>
 }
 
 [[nodiscard]] const Sidecar* of_kind(const std::vector<Sidecar>& sidecars, SidecarKind kind);
-/// The one that holds the original of a patched DLL: that with the most bits, else the first.
+/// The one that holds the original of a patched DLL: that of a half-done edit, else that with the most bits, else the
+/// first.
 [[nodiscard]] const Sidecar* earlier_original(const std::vector<Sidecar>& sidecars);
 
 /// The first name of NAME.bak.1, NAME.bak.2, … (or NAME.fixnvpe-undo.1, …) that is free.

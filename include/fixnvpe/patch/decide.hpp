@@ -28,7 +28,9 @@ struct SidecarFacts {
     bool ours = true;
     bool proven = true;              ///< the bytes behind the headers are the DLL's
     bool compared = true;            ///< and that was seen
+    bool equal = true;               ///< copy: in every byte
     bool shown_to_be_other = false;  ///< stale: surely another build
+    bool signed_since = false;       ///< the DLL has a certificate table that it lacks
     unsigned bits = 0;               ///< of an original: how many are set that a patch clears
 };
 
