@@ -159,7 +159,9 @@ std::set<std::string> Session::files() const {
 void Session::age() const {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder())) {
         if (entry.is_regular_file() && !entry.is_symlink()) {
-            fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::hours(24));
+            // Whole seconds: Windows has no nanoseconds.
+            const auto old = fs::file_time_type::clock::now() - std::chrono::hours(24);
+            fs::last_write_time(entry.path(), std::chrono::floor<std::chrono::seconds>(old));
         }
     }
 }
