@@ -122,8 +122,10 @@ void decide_patch(Decision& decision, const Policy& policy, const DllFacts& dll,
         decision.way = policy.backup == BackupMode::full ? Way::replace : Way::edit;
         return;
     }
+    // Another that holds as much stays, and no backup is made.
     const std::size_t other = find(sidecars, [&](const SidecarFacts& s) {
-        return half_done != NONE && is_copy_kind(s) && s.state == SidecarState::original && !is_numbered(s.kind);
+        return half_done != NONE && is_copy_kind(s) && s.state == SidecarState::original && !is_numbered(s.kind) &&
+               s.bits >= sidecars[half_done].bits;
     });
     if (other != NONE) {
         decision.act = Act::patch;

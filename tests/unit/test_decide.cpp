@@ -276,6 +276,19 @@ TEST_CASE("decide: of several originals the one with the most bits is taken") {
     CHECK(described(decide(c.policy, c.dll, sidecars), sidecars) == "restore rename; full use-up");
 }
 
+TEST_CASE("decide: beside a half-done edit, an original of fewer bits is not all there was") {
+    Case c;
+    c.policy.command = Command::patch;
+    c.policy.backup = BackupMode::undo;
+    c.dll = cuda_dll(false);
+    Sidecars sidecars{{Kind::undo, State::half_done, true}, {Kind::legacy, State::original, true}};
+    sidecars[0].bits = 2;
+    sidecars[1].bits = 1;
+    CHECK(described(decide(c.policy, c.dll, sidecars), sidecars) == "patch edit-with-undo undo-first");
+    sidecars[1].bits = 2;
+    CHECK(described(decide(c.policy, c.dll, sidecars), sidecars) == "patch edit undo-first; undo remove");
+}
+
 TEST_CASE("decide: what headers do not prove is compared before anything rests on it") {
     struct Row {
         Command command;
