@@ -51,9 +51,12 @@ private:
     /// A change of policy has failed: the file is to be as patched as it was. Else it is the original, or its undo file
     /// explains it.
     void patch_as_before(const std::vector<std::uint8_t>& original) {
+        const Sidecar* undo = of_kind(seen_.sidecars, SidecarKind::undo);
+        if (undo->state == SidecarState::half_done) {
+            return;  // it was in no state that is worth going back to
+        }
         take_back([&] {
             transaction_.go_on_with(original);
-            const Sidecar* undo = of_kind(seen_.sidecars, SidecarKind::undo);
             if (!same_file(os::info_of(undo->path), undo->info)) {
                 transaction_.write_undo(seen_.dll.headers);
             }
