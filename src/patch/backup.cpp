@@ -1,7 +1,6 @@
 #include "fixnvpe/patch/backup.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "fixnvpe/base/text.hpp"
@@ -76,10 +75,7 @@ void examine_undo(Sidecar& sidecar, const Dll* dll) {
     apply_edits(record.edits, sidecar.edited);
     sidecar.proven = true;
     sidecar.compared = true;
-    for (const Edit& field : editable_fields(read_pe(sidecar.original, dll->info.size))) {
-        const bool counts = field.field != Field::check_sum;
-        sidecar.bits += counts ? static_cast<unsigned>(std::popcount(field.before & editable_bits(field.field))) : 0;
-    }
+    sidecar.bits = editable_bits_set(read_pe(sidecar.original, dll->info.size));
 }
 
 }  // namespace
@@ -115,20 +111,6 @@ std::optional<Sidecar> examine_sidecar(const SidecarPlace& place, const fs::path
 
 const Sidecar* of_kind(const std::vector<Sidecar>& sidecars, SidecarKind kind) {
     return first_that(sidecars, [&](const Sidecar& s) { return s.kind == kind; });
-}
-
-const Sidecar* earlier_original(const std::vector<Sidecar>& sidecars) {
-    const Sidecar* best = nullptr;
-    for (const Sidecar& sidecar : sidecars) {
-        if (sidecar.state == SidecarState::half_done) {
-            return &sidecar;
-        }
-        const auto rank = [](const Sidecar& s) { return std::pair(s.bits, !s.signed_since); };
-        if (sidecar.holds_original() && (best == nullptr || rank(sidecar) > rank(*best))) {
-            best = &sidecar;
-        }
-    }
-    return best;
 }
 
 void compare_bytes(Sidecar& sidecar, const Dll& dll, const std::function<void(std::uint64_t done)>& progress) {

@@ -79,6 +79,16 @@ CheckSums compare_check_sums(const FileHeaders& dll, const FileHeaders& backup) 
 
 }  // namespace
 
+unsigned editable_bits_set(const PeImage& image) {
+    unsigned count = 0;
+    for (const Edit& field : editable_fields(image)) {
+        if (field.field != Field::check_sum) {
+            count += static_cast<unsigned>(std::popcount(field.before & editable_bits(field.field)));
+        }
+    }
+    return count;
+}
+
 Relation relate(const FileHeaders& dll, const FileHeaders& backup) {
     Relation relation;
     const auto stamp = [](const FileHeaders& file) { return file.image.time_date_stamp; };
@@ -93,6 +103,7 @@ Relation relate(const FileHeaders& dll, const FileHeaders& backup) {
     if (relation.build == Build::other) {
         return relation;
     }
+    relation.bits = editable_bits_set(backup.image);
     const std::vector<Edit> ours = editable_fields(dll.image);
     const std::vector<Edit> theirs = editable_fields(backup.image);
     for (std::size_t i = 0; i < ours.size(); ++i) {
@@ -100,7 +111,6 @@ Relation relate(const FileHeaders& dll, const FileHeaders& backup) {
             const std::uint32_t editable = editable_bits(ours[i].field);
             relation.has_more_bits |= (theirs[i].before & ~ours[i].before & editable) != 0;
             relation.lacks_bits |= (ours[i].before & ~theirs[i].before & editable) != 0;
-            relation.bits += static_cast<unsigned>(std::popcount(theirs[i].before & editable));
         }
     }
     return relation;

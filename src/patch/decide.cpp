@@ -32,6 +32,10 @@ std::size_t find(const Sidecars& sidecars, Condition condition) {
     return found == sidecars.end() ? NONE : static_cast<std::size_t>(found - sidecars.begin());
 }
 
+bool is_half_done(const SidecarFacts& s) {
+    return s.state == SidecarState::half_done;
+}
+
 bool is_equal_copy(const SidecarFacts& s) {
     return s.state == SidecarState::copy && s.equal;
 }
@@ -113,10 +117,8 @@ void decide_patch(Decision& decision, const Policy& policy, const DllFacts& dll,
         refuse(decision, {Why::is_link});
         return;
     }
-    // What was broken off half way is finished first.
-    const std::size_t half_done =
-        find(sidecars, [](const SidecarFacts& s) { return s.state == SidecarState::half_done; });
-    const std::size_t earlier = half_done != NONE ? half_done : find_original(sidecars);
+    const std::size_t half_done = find(sidecars, is_half_done);
+    const std::size_t earlier = earlier_original(sidecars).value_or(NONE);
     if (earlier != NONE && sidecars[earlier].kind != SidecarKind::undo) {
         decision.act = Act::patch;
         decision.way = policy.backup == BackupMode::full ? Way::replace : Way::edit;
@@ -240,12 +242,17 @@ void decide_missing(Decision& decision, const Policy& policy, const Sidecars& si
 
 }  // namespace
 
+std::optional<std::size_t> earlier_original(const Sidecars& sidecars) {
+    const std::size_t half_done = find(sidecars, is_half_done);
+    const std::size_t earlier = half_done != NONE ? half_done : find_original(sidecars);
+    return earlier == NONE ? std::nullopt : std::optional(earlier);
+}
+
 StatusDecision decide_status(const DllFacts& dll, const Sidecars& sidecars) {
     if (!dll.has_fatbin) {
         return {Status::no_fatbin, false};
     }
-    const bool half_done =
-        find(sidecars, [](const SidecarFacts& s) { return s.state == SidecarState::half_done; }) != NONE;
+    const bool half_done = find(sidecars, is_half_done) != NONE;
     const bool was_patched = !dll.dynamic_base || find(sidecars, holds_original) != NONE;
     const bool needs_patch = !dll.plan_is_empty || half_done;
     if (dll.refusal.why != Why::nothing) {

@@ -9,8 +9,10 @@ namespace fixnvpe {
 namespace {
 
 /// The one place where a plan is made: from the original, where that is known.
-Plan plan_for(const Dll& dll, const std::vector<Sidecar>& sidecars, AslrPolicy policy) {
-    const Sidecar* earlier = earlier_original(sidecars);
+Plan plan_for(const Findings& findings) {
+    const Dll& dll = findings.dll;
+    const AslrPolicy policy = findings.query.aslr;
+    const Sidecar* earlier = earlier_original(findings);
     Plan plan = make_plan(dll.image, dll.info.size, policy);
     const bool half_done = earlier != nullptr && earlier->state == SidecarState::half_done;
     // The entry of a certificate that was appended since is not the original's, and stays.
@@ -94,7 +96,7 @@ std::vector<SidecarFacts> Findings::sidecar_facts() const {
 Findings examine(Query query) {
     Findings findings = look(std::move(query));
     if (findings.presence == DllFacts::Presence::there) {
-        findings.plan = plan_for(findings.dll, findings.sidecars, findings.query.aslr);
+        findings.plan = plan_for(findings);
     }
     return findings;
 }
@@ -111,7 +113,7 @@ void decide_and_compare(Findings& findings, Decision& decision, const Policy& po
             compare_bytes(findings.sidecars[i], findings.dll,
                           [&](std::uint64_t done) { progress(done, findings.dll.info.size); });
         }
-        findings.plan = plan_for(findings.dll, findings.sidecars, findings.query.aslr);
+        findings.plan = plan_for(findings);
     }
 }
 
@@ -142,12 +144,21 @@ bool same(const Findings& a, const Findings& b) {
            std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), same_sidecar);
 }
 
+Error changed_meanwhile(const std::filesystem::path& path) {
+    return Error(ErrorCode::changed, "check before writing: another program changed the file meanwhile",
+                 Hint::run_again)
+        .at(path);
+}
+
+const Sidecar* earlier_original(const Findings& findings) {
+    const auto index = earlier_original(findings.sidecar_facts());
+    return index ? &findings.sidecars[*index] : nullptr;
+}
+
 Findings examine_again(const Findings& seen) {
     Findings now = look(seen.query);
     if (!same(seen, now)) {
-        throw Error(ErrorCode::changed, "check before writing: another program changed the file meanwhile",
-                    Hint::run_again)
-            .at(seen.query.path);
+        throw changed_meanwhile(seen.query.path);
     }
     return now;
 }

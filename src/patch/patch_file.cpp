@@ -17,7 +17,7 @@ public:
             return;
         }
         // Back to the original first, so that at no moment an undo file is needed that explains three states.
-        const std::vector<std::uint8_t>& original = earlier_original(seen_.sidecars)->original;
+        const std::vector<std::uint8_t>& original = earlier_original(seen_)->original;
         try {
             transaction_.edit(original);
             transaction_.go_on_with(original);

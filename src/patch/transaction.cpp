@@ -15,15 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Error changed(const fs::path& path) {
-    return Error(ErrorCode::changed, "check before writing: another program changed the file meanwhile",
-                 Hint::run_again)
-        .at(path);
-}
-
 void must_be(const fs::path& path, const os::FileInfo& seen) {
     if (!same_file(os::info_of(path), seen)) {
-        throw changed(path);
+        throw changed_meanwhile(path);
     }
 }
 
@@ -63,7 +57,7 @@ os::File Transaction::open_unchanged() const {
     must_be_unchanged();
     os::File file = os::File::open_to_read(dll_.path);
     if (!same_file(file.opened_as(), dll_.info) || read_headers(file, dll_.info.size) != dll_.headers) {
-        throw changed(dll_.path);
+        throw changed_meanwhile(dll_.path);
     }
     return file;
 }
@@ -79,7 +73,7 @@ void Transaction::copy_with(const std::vector<std::uint8_t>& headers, std::optio
     lock_->temporary().flush();
     read_back(lock_->temporary(), headers, dll_.info.size);
     if (!same_file(source.info(), dll_.info)) {
-        throw changed(dll_.path);
+        throw changed_meanwhile(dll_.path);
     }
 }
 
@@ -137,7 +131,7 @@ void Transaction::edit(const std::vector<std::uint8_t>& headers, std::optional<s
     // A link may have been made since, which need not show in its time.
     if (!same_file(file.opened_as(), dll_.info) || file.opened_as().hard_links > 1 ||
         read_headers(file, dll_.info.size) != dll_.headers) {
-        throw changed(dll_.path);
+        throw changed_meanwhile(dll_.path);
     }
     const os::Privileges privileges(file);
     write_headers(file, dll_.headers, headers);
@@ -149,7 +143,7 @@ void Transaction::edit(const std::vector<std::uint8_t>& headers, std::optional<s
     read_back(file, headers, dll_.info.size);
     // Another program may have given the name to another file meanwhile, which is not patched then.
     if (os::info_of(dll_.path).identity != dll_.info.identity) {
-        throw changed(dll_.path);
+        throw changed_meanwhile(dll_.path);
     }
 }
 
@@ -161,7 +155,7 @@ void Transaction::go_on_with(const std::vector<std::uint8_t>& headers) {
     }
     dll_ = read_dll(path);
     if (dll_.headers != headers) {
-        throw changed(path);
+        throw changed_meanwhile(path);
     }
 }
 
@@ -188,7 +182,7 @@ void Transaction::copy_back(const Sidecar& backup) {
     {
         const os::File source = os::File::open_to_read(backup.path);
         if (!same_file(source.opened_as(), backup.info)) {
-            throw changed(backup.path);
+            throw changed_meanwhile(backup.path);
         }
         os::copy_contents(source, lock_->temporary(), [&](std::uint64_t done) { progress_(done, backup.info.size); });
         os::copy_metadata(source, lock_->temporary());

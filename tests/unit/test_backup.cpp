@@ -1,6 +1,7 @@
 // What a file beside a DLL is, held against it.
 
 #include "fixnvpe/patch/backup.hpp"
+#include "fixnvpe/patch/examine.hpp"
 
 #include <functional>
 #include <string>
@@ -177,18 +178,20 @@ TEST_CASE("backup: a temporary is free once nobody holds it") {
 }
 
 TEST_CASE("backup: the earlier original is the first that shows a patch, and the next free number is taken") {
-    std::vector<Sidecar> sidecars(3);
+    Findings findings;
+    std::vector<Sidecar>& sidecars = findings.sidecars;
+    sidecars.resize(3);
     sidecars[0].state = State::copy;
     sidecars[0].kind = SidecarKind::full;
     sidecars[1].state = State::half_done;
     sidecars[1].kind = SidecarKind::undo;
     sidecars[2].state = State::original;
     sidecars[2].kind = SidecarKind::legacy;
-    CHECK(earlier_original(sidecars) == &sidecars[1]);
+    CHECK(earlier_original(findings) == &sidecars[1]);
     CHECK(of_kind(sidecars, SidecarKind::legacy) == &sidecars[2]);
     CHECK(of_kind(sidecars, SidecarKind::temporary) == nullptr);
     sidecars.resize(1);
-    CHECK(earlier_original(sidecars) == nullptr);
+    CHECK(earlier_original(findings) == nullptr);
 
     const TempFolder folder;
     CHECK(free_numbered_path(folder / "a.dll.bak") == folder / "a.dll.bak.1");

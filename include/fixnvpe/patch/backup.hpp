@@ -74,9 +74,6 @@ template <typename Condition>
 }
 
 [[nodiscard]] const Sidecar* of_kind(const std::vector<Sidecar>& sidecars, SidecarKind kind);
-/// The one that holds the original of a patched DLL: that of a half-done edit, else that with the most bits, else the
-/// first.
-[[nodiscard]] const Sidecar* earlier_original(const std::vector<Sidecar>& sidecars);
 
 /// The first name of NAME.bak.1, NAME.bak.2, … (or NAME.fixnvpe-undo.1, …) that is free.
 [[nodiscard]] std::filesystem::path free_numbered_path(const std::filesystem::path& sidecar);

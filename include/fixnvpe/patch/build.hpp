@@ -32,6 +32,9 @@ struct Relation {
     unsigned bits = 0;           ///< how many of the bits that a patch clears are set in the backup
 };
 
+/// How many of the bits that a patch clears are set.
+[[nodiscard]] unsigned editable_bits_set(const PeImage& image);
+
 [[nodiscard]] Relation relate(const FileHeaders& dll, const FileHeaders& backup);
 
 }  // namespace fixnvpe

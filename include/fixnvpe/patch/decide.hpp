@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "fixnvpe/patch/backup.hpp"
@@ -86,6 +88,11 @@ struct Decision {
                                                       const std::vector<SidecarFacts>& sidecars);
 
 [[nodiscard]] Decision decide(const Policy& policy, const DllFacts& dll, const std::vector<SidecarFacts>& sidecars);
+
+/// Which of them holds what a patch starts from: that of a half-done edit, which is finished first; else the one with
+/// the most bits, and of these rather one that lacks nothing that the DLL has got since; else the first.
+/// @return its index; nothing if none holds an original
+[[nodiscard]] std::optional<std::size_t> earlier_original(const std::vector<SidecarFacts>& sidecars);
 
 /// The status of a DLL that is there, and whether it needs a patch.
 struct StatusDecision {

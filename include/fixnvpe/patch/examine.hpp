@@ -51,6 +51,12 @@ void decide_and_compare(Findings& findings, Decision& decision, const Policy& po
 /// True for the very file that was seen, untouched since.
 [[nodiscard]] bool same_file(const os::FileInfo& a, const os::FileInfo& b);
 
+/// Between the look and the write another program changed this file.
+[[nodiscard]] Error changed_meanwhile(const std::filesystem::path& path);
+
+/// The earlier original among its sidecars; null if there is none.
+[[nodiscard]] const Sidecar* earlier_original(const Findings& findings);
+
 /// The same look once more, without a plan. @throws Error changed if it does not see the same
 [[nodiscard]] Findings examine_again(const Findings& seen);
 
