@@ -60,6 +60,7 @@ std::string words_of(Hint hint, std::string_view detail) {
         case Hint::under_backup_name:
             return "the file is now called " + std::string(detail) + ": fixnvpe restore puts it back";
         case Hint::restore_puts_back: return "fixnvpe restore puts it back";
+        case Hint::patch_finishes: return "fixnvpe patch finishes it, fixnvpe restore takes it back";
         case Hint::unchanged: return "the file is as it was";
         case Hint::ambiguous_headers: return "this file's headers are ambiguous and it is left alone: please report it";
     }

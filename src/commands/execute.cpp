@@ -79,6 +79,9 @@ public:
         }
         note_findings();
         warn();
+        if (only_looks()) {
+            outcome_.edits = findings_.plan.edits;
+        }
         switch (decision_.act) {
             case Act::nothing: do_nothing(); break;
             case Act::refuse: refuse(); break;
@@ -127,7 +130,11 @@ private:
                 continue;  // nobody asks for one, unless it is used
             }
             switch (sidecar.state) {
-                case SidecarState::half_done: note(NoteCode::half_done); break;
+                case SidecarState::half_done:
+                    if (decision_.reason.why != Why::half_done) {
+                        note(NoteCode::half_done);
+                    }
+                    break;
                 case SidecarState::patched_itself: note(NoteCode::patched_backup, sidecar.path); break;
                 case SidecarState::stale: note(NoteCode::stale_backup, sidecar.path); break;
                 case SidecarState::unusable: note(NoteCode::unusable_backup, sidecar.path, sidecar.error); break;
@@ -149,21 +156,20 @@ private:
 
     /// Of what would come of patching it.
     void warn() {
-        const Command command = request_.policy.command;
-        const bool looks = command == Command::verify || command == Command::scan;
-        if (decision_.act == Act::patch || (looks && decision_.needs_patch && !decision_.skipped_signed)) {
+        if (decision_.act == Act::patch || (only_looks() && decision_.needs_patch && !decision_.skipped_signed)) {
             outcome_.warnings = warnings_of(findings_.dll.image, findings_.plan);
         }
     }
 
+    [[nodiscard]] bool only_looks() const {
+        return request_.policy.command == Command::verify || request_.policy.command == Command::scan;
+    }
+
     void do_nothing() {
-        switch (request_.policy.command) {
-            case Command::verify: outcome_.edits = findings_.plan.edits; break;
-            case Command::scan:
-                outcome_.edits = findings_.plan.edits;
-                count_relocations(outcome_, findings_);
-                break;
-            default: tidy_up(); break;
+        if (request_.policy.command == Command::scan) {
+            count_relocations(outcome_, findings_);
+        } else if (!only_looks()) {
+            tidy_up();
         }
     }
 

@@ -17,8 +17,6 @@ void copy_kind(const File& from, File& to);
 /// For us, in bytes, where this file lies.
 [[nodiscard]] std::uint64_t free_space(const File& file);
 
-void set_size(File& file, std::uint64_t size);
-
 struct Stretch {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;

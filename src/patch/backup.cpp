@@ -6,12 +6,20 @@
 #include "fixnvpe/base/text.hpp"
 #include "fixnvpe/os/lock.hpp"
 #include "fixnvpe/patch/build.hpp"
+#include "fixnvpe/pe/checksum.hpp"
 #include "fixnvpe/pe/reader.hpp"
 
 namespace fixnvpe {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* OTHER_UNDO = "check the undo file: it was made for another build of this file";
+constexpr std::size_t CHUNK = std::size_t{1} << 20;
+
+Error changed_while_compared(const fs::path& dll) {
+    return Error(ErrorCode::changed, "compare: the file changed meanwhile", Hint::run_again).at(dll);
+}
 
 Error stale() {
     return Error(ErrorCode::stale_backup, "check the backup: it belongs to another build of this file");
@@ -57,25 +65,66 @@ void examine_copy(Sidecar& sidecar, const Dll* dll) {
     }
 }
 
+/// No other program has changed the file since, and told so by CheckSum.
+bool has_check_sum_of(const UndoEnds& ends, std::uint32_t check_sum) {
+    return check_sum == ends.image.check_sum ||
+           check_sum == load_le<std::uint32_t>(ends.edited, ends.image.layout.check_sum());
+}
+
 void examine_undo(Sidecar& sidecar, const Dll* dll) {
     const UndoRecord record = read_undo(os::File::open_to_read(sidecar.path));
     if (dll == nullptr) {
         sidecar.state = SidecarState::alone;
         return;
     }
-    switch (check_undo(record, dll->info.size, dll->headers, dll->image)) {
-        case UndoProgress::none: sidecar.state = SidecarState::copy; break;
-        case UndoProgress::half: sidecar.state = SidecarState::half_done; break;
-        case UndoProgress::all: sidecar.state = SidecarState::original; break;
+    const FileHeaders headers{dll->headers, dll->info.size, dll->image};
+    UndoEnds ends = ends_of(record, headers);
+    const Relation relation = relate(headers, {ends.original, record.file_size, ends.image});
+    sidecar.shown_to_be_other = relation.shown_to_be_other;
+    sidecar.signed_since = relation.build == Build::signed_since;
+    sidecar.bits = editable_bits_set(ends.image);
+    if (record.file_size == dll->info.size && is_between(ends, dll->headers)) {
+        sidecar.state = SidecarState::half_done;
+    } else if (relation.build == Build::same && !has_check_sum_of(ends, dll->image.check_sum)) {
+        throw Error(ErrorCode::stale_backup, "check the undo file: CheckSum was changed by another program");
+    } else if (relation.build == Build::other) {
+        throw Error(ErrorCode::stale_backup, OTHER_UNDO);
+    } else {
+        sidecar.state = state_of(relation);
     }
-    sidecar.original = dll->headers;
-    revert_edits(record.edits, sidecar.original);
-    sidecar.modified = record.modified;
-    sidecar.edited = dll->headers;
-    apply_edits(record.edits, sidecar.edited);
+    // Its bytes are the DLL's own; but what was signed has got another CheckSum, which told that of the rest.
+    sidecar.compared =
+        !sidecar.signed_since || check_sum_state(ends.image.check_sum, record.file_size) != CheckSumState::plausible;
     sidecar.proven = true;
-    sidecar.compared = true;
-    sidecar.bits = editable_bits_set(read_pe(sidecar.original, dll->info.size));
+    sidecar.equal = !sidecar.signed_since;
+    sidecar.modified = record.modified;
+    sidecar.original_size = record.file_size;
+    sidecar.original = std::move(ends.original);
+    sidecar.edited = std::move(ends.edited);
+}
+
+/// An undo file has no bytes to compare, but the CheckSum of the original must be that of what it leads to.
+void check_by_sum(Sidecar& undo, const Dll& dll, const std::function<void(std::uint64_t done)>& progress) {
+    const PeImage image = read_pe(undo.original, undo.original_size);
+    std::vector<std::uint8_t> bytes = undo.original;
+    store_le(bytes, image.layout.check_sum(), width_of(Field::check_sum), 0);
+    CheckSummer summer;
+    summer.add(bytes);
+    const os::File file = os::File::open_to_read(dll.path);
+    bytes.resize(CHUNK);
+    for (std::uint64_t at = undo.original.size(); at < undo.original_size; progress(at)) {
+        const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(undo.original_size - at, CHUNK));
+        const std::size_t got = file.read_at(at, ByteSpan(bytes).first(wanted));
+        if (got != wanted) {
+            throw changed_while_compared(dll.path);
+        }
+        summer.add(ByteView(bytes).first(got));
+        at += got;
+    }
+    if (summer.check_sum() != image.check_sum) {
+        undo.state = SidecarState::stale;
+        undo.error = Error(ErrorCode::stale_backup, OTHER_UNDO).at(undo.path);
+    }
 }
 
 }  // namespace
@@ -115,6 +164,10 @@ const Sidecar* of_kind(const std::vector<Sidecar>& sidecars, SidecarKind kind) {
 
 void compare_bytes(Sidecar& sidecar, const Dll& dll, const std::function<void(std::uint64_t done)>& progress) {
     sidecar.compared = true;
+    if (is_undo_kind(sidecar.kind)) {
+        check_by_sum(sidecar, dll, progress);
+        return;
+    }
     if (sidecar.state == SidecarState::copy && sidecar.info.size != dll.info.size) {
         sidecar.equal = false;  // the DLL was signed since
         return;
@@ -124,16 +177,15 @@ void compare_bytes(Sidecar& sidecar, const Dll& dll, const std::function<void(st
     }
     const os::File ours = os::File::open_to_read(dll.path);
     const os::File theirs = os::File::open_to_read(sidecar.path);
-    constexpr std::size_t chunk = std::size_t{1} << 20;
-    std::vector<std::uint8_t> a(chunk);
-    std::vector<std::uint8_t> b(chunk);
+    std::vector<std::uint8_t> a(CHUNK);
+    std::vector<std::uint8_t> b(CHUNK);
     // A certificate table that was appended since is not the backup's.
     const std::uint64_t end = std::min(dll.info.size, sidecar.info.size);
     for (std::uint64_t at = std::min<std::uint64_t>(dll.headers.size(), end); at < end;) {
-        const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(end - at, chunk));
+        const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(end - at, CHUNK));
         const std::size_t got = ours.read_at(at, ByteSpan(a).first(wanted));
         if (got != wanted || theirs.read_at(at, ByteSpan(b).first(wanted)) != wanted) {
-            throw Error(ErrorCode::changed, "compare: the file changed meanwhile", Hint::run_again).at(dll.path);
+            throw changed_while_compared(dll.path);
         }
         if (!std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(got), b.begin())) {
             sidecar.state = SidecarState::stale;

@@ -68,6 +68,10 @@ void decide_verify(Decision& decision, const Policy& policy, const DllFacts& dll
         return;
     }
     decision.fails = decision.needs_patch && !decision.skipped_signed;
+    if (find(sidecars, is_half_done) != NONE) {
+        refuse(decision, {Why::half_done});
+        return;
+    }
     if (policy.require_backup && decision.status == Status::patched && find(sidecars, is_valid_backup) == NONE) {
         decision.fails = true;
         decision.reason = {Why::no_valid_backup};
@@ -119,7 +123,8 @@ void decide_patch(Decision& decision, const Policy& policy, const DllFacts& dll,
     }
     const std::size_t half_done = find(sidecars, is_half_done);
     const std::size_t earlier = earlier_original(sidecars).value_or(NONE);
-    if (earlier != NONE && sidecars[earlier].kind != SidecarKind::undo) {
+    // An undo file's edits are taken back first; but what was signed since is no more what they led to.
+    if (earlier != NONE && (!is_undo(sidecars[earlier]) || sidecars[earlier].signed_since)) {
         decision.act = Act::patch;
         decision.way = policy.backup == BackupMode::full ? Way::replace : Way::edit;
         return;
@@ -174,7 +179,11 @@ void decide_restore(Decision& decision, const Policy& policy, const DllFacts& dl
         return;
     }
     decision.act = Act::restore;
-    decision.way = is_undo(sidecars[chosen]) ? Way::edit : policy.keep_backup ? Way::copy_back : Way::rename;
+    const bool undoes = is_undo(sidecars[chosen]);
+    decision.way = undoes && sidecars[chosen].signed_since ? Way::cut_back
+                   : undoes                                ? Way::edit
+                   : policy.keep_backup                    ? Way::copy_back
+                                                           : Way::rename;
     for (std::size_t i = 0; i < sidecars.size() && !policy.keep_backup; ++i) {
         const bool spent =
             is_undo(sidecars[i]) && (holds_original(sidecars[i]) || sidecars[i].state == SidecarState::copy);
@@ -270,7 +279,8 @@ std::vector<std::size_t> to_be_compared(const Policy& policy, const Decision& de
         const bool needed =
             s.state == SidecarState::copy || (s.state == SidecarState::original && policy.command != Command::clean &&
                                               (!s.proven || s.kind == SidecarKind::numbered));
-        if (is_copy_kind(s) && needed && !s.compared) {
+        const bool needed_of_undo = s.state == SidecarState::original && policy.command != Command::clean;
+        if ((is_undo(s) ? needed_of_undo : is_copy_kind(s) && needed) && !s.compared) {
             result.push_back(i);
         }
     }

@@ -11,6 +11,7 @@ namespace fs = std::filesystem;
 void put_back(Transaction& transaction, const Sidecar& backup, Way way) {
     switch (way) {
         case Way::edit: transaction.edit(backup.original, backup.modified); break;
+        case Way::cut_back: transaction.cut_back(backup); break;
         case Way::copy_back: transaction.copy_back(backup); break;
         default: transaction.rename_back(backup); break;
     }

@@ -160,8 +160,12 @@ void Transaction::go_on_with(const std::vector<std::uint8_t>& headers) {
 }
 
 void Transaction::write_undo(const std::vector<std::uint8_t>& headers) {
-    const UndoRecord record{to_utf8(dll_.path.filename()), dll_.info.size, header_fingerprint(dll_.headers, dll_.image),
-                            edits_to(dll_.image, headers), dll_.info.modified};
+    UndoRecord record;
+    record.file_name = to_utf8(dll_.path.filename());
+    record.file_size = dll_.info.size;
+    record.modified = dll_.info.modified;
+    record.headers = dll_.headers;
+    record.edits = edits_to(dll_.image, headers);
     const std::string text = to_json(record);
     if (text.size() > UNDO_FILE_MAX) {
         throw Error(ErrorCode::bad_undo, "write the undo file: this file has too many sections for one",
@@ -188,6 +192,25 @@ void Transaction::copy_back(const Sidecar& backup) {
         os::copy_metadata(source, lock_->temporary());
         os::set_modified(lock_->temporary(), backup.info.modified);
         lock_->temporary().flush();
+    }
+    must_be_unchanged();
+    lock_->rename_to(dll_.path);
+    os::sync_folder(dll_.path.parent_path());
+}
+
+void Transaction::cut_back(const Sidecar& undo) {
+    {
+        const os::File source = open_unchanged();
+        os::File& copy = lock_->temporary();
+        os::copy_contents(source, copy, [&](std::uint64_t done) { progress_(done, dll_.info.size); });
+        copy.write_at(0, undo.original);
+        os::set_size(copy, undo.original_size);
+        os::copy_metadata(source, copy);
+        if (undo.modified) {
+            os::set_modified(copy, *undo.modified);
+        }
+        copy.flush();
+        read_back(copy, undo.original, undo.original_size);
     }
     must_be_unchanged();
     lock_->rename_to(dll_.path);

@@ -9,12 +9,13 @@
 #include <utility>
 
 #include "fixnvpe/base/text.hpp"
-#include "fixnvpe/pe/checksum.hpp"
+#include "fixnvpe/pe/reader.hpp"
 
 namespace fixnvpe {
 namespace {
 
-constexpr int SCHEMA = 1;
+constexpr int SCHEMA = 2;
+constexpr int SCHEMA_WITHOUT_HEADERS = 1;
 constexpr const char* TOOL = "fixnvpe";
 
 [[noreturn]] void bad(std::string_view what) {
@@ -95,6 +96,73 @@ std::uint64_t parse_u64(const nlohmann::json& object, const char* key) {
     return value.get<std::uint64_t>();
 }
 
+std::vector<std::uint8_t> parse_headers(const nlohmann::json& object) {
+    auto bytes = from_hex(object.at("headers").get<std::string>());
+    if (!bytes) {
+        bad("\"headers\" are no bytes");
+    }
+    return std::move(*bytes);
+}
+
+/// What schema 1 does not say of the original's headers, the DLL does.
+std::vector<std::uint8_t> headers_by_dll(const UndoRecord& record, const FileHeaders& dll) {
+    if (record.file_size != dll.file_size || record.fingerprint != header_fingerprint(dll.bytes, dll.image)) {
+        throw Error(ErrorCode::stale_backup, "check the undo file: it was made for another build of this file");
+    }
+    const std::vector<Edit> fields = editable_fields(dll.image);
+    std::vector<std::uint8_t> headers(dll.bytes.begin(), dll.bytes.end());
+    for (const Edit& edit : record.edits) {
+        const auto present = std::find_if(fields.begin(), fields.end(), [&](const Edit& f) {
+            return f.field == edit.field && f.offset == edit.offset;
+        });
+        if (present == fields.end()) {
+            no_such_field(edit);
+        }
+        if (present->before != edit.before && present->before != edit.after) {
+            throw Error(ErrorCode::stale_backup,
+                        fmt::format("check the undo file: {} at offset {} was changed by another program",
+                                    to_string(edit.field), edit.offset));
+        }
+        store_le(headers, edit.offset, edit.width(), edit.before);
+    }
+    return headers;
+}
+
+PeImage read_original(ByteView headers, std::uint64_t file_size) {
+    try {
+        return read_pe(headers, file_size);
+    } catch (const Error&) {
+        bad("\"headers\" are those of no PE file");
+    }
+}
+
+/// @throws Error bad_undo
+void must_be_edits_of(const std::vector<Edit>& edits, const PeImage& original) {
+    if (edits.empty()) {
+        bad("it holds no edits");
+    }
+    const std::vector<Edit> fields = editable_fields(original);
+    std::set<std::uint32_t> seen;
+    for (const Edit& edit : edits) {
+        const auto field = std::find_if(fields.begin(), fields.end(), [&](const Edit& f) {
+            return f.field == edit.field && f.offset == edit.offset;
+        });
+        if (field == fields.end()) {
+            no_such_field(edit);
+        }
+        if (!seen.insert(edit.offset).second) {
+            bad(fmt::format("{} at offset {} is named twice", to_string(edit.field), edit.offset));
+        }
+        if (field->before != edit.before) {
+            bad(fmt::format("{} at offset {} is not that of its headers", to_string(edit.field), edit.offset));
+        }
+        if (((edit.before ^ edit.after) & ~editable_bits(edit.field)) != 0) {
+            bad(fmt::format("{} at offset {} changes other bits than fixnvpe does", to_string(edit.field),
+                            edit.offset));
+        }
+    }
+}
+
 }  // namespace
 
 std::uint64_t header_fingerprint(ByteView window, const PeImage& image) {
@@ -116,13 +184,9 @@ std::string to_json(const UndoRecord& record) {
                          {"before", edit.before},
                          {"after", edit.after}});
     }
-    nlohmann::ordered_json json{{"schema", SCHEMA},
-                                {"tool", TOOL},
-                                {"version", FIXNVPE_VERSION},
-                                {"file", record.file_name},
-                                {"size", record.file_size},
-                                {"fingerprint", record.fingerprint},
-                                {"edits", edits}};
+    nlohmann::ordered_json json{
+        {"schema", SCHEMA},         {"tool", TOOL},   {"version", FIXNVPE_VERSION},       {"file", record.file_name},
+        {"size", record.file_size}, {"edits", edits}, {"headers", to_hex(record.headers)}};
     if (record.modified) {
         json["modified"] = *record.modified;
     }
@@ -132,13 +196,18 @@ std::string to_json(const UndoRecord& record) {
 UndoRecord parse_undo(std::string_view text) {
     try {
         const nlohmann::json json = parse_json(text);
-        if (json.at("schema") != SCHEMA || json.at("tool") != TOOL) {
+        const nlohmann::json& schema = json.at("schema");
+        if ((schema != SCHEMA && schema != SCHEMA_WITHOUT_HEADERS) || json.at("tool") != TOOL) {
             bad("it was written by another program, or by a newer fixnvpe");
         }
         UndoRecord record;
         record.file_name = json.at("file").get<std::string>();
         record.file_size = parse_u64(json, "size");
-        record.fingerprint = parse_u64(json, "fingerprint");
+        if (schema == SCHEMA_WITHOUT_HEADERS) {
+            record.fingerprint = parse_u64(json, "fingerprint");
+        } else {
+            record.headers = parse_headers(json);
+        }
         if (json.contains("modified")) {
             record.modified = parse_i64(json, "modified");
         }
@@ -166,50 +235,29 @@ UndoRecord read_undo(const os::File& file) {
     return parse_undo(std::string(bytes.begin(), bytes.end()));
 }
 
-UndoProgress check_undo(const UndoRecord& record, std::uint64_t file_size, ByteView window, const PeImage& image) {
-    if (record.file_size != file_size || record.fingerprint != header_fingerprint(window, image)) {
-        throw Error(ErrorCode::stale_backup, "check the undo file: it was made for another build of this file");
+UndoEnds ends_of(const UndoRecord& record, const FileHeaders& dll) {
+    UndoEnds ends;
+    ends.original = record.fingerprint ? headers_by_dll(record, dll) : record.headers;
+    ends.image = read_original(ends.original, record.file_size);
+    must_be_edits_of(record.edits, ends.image);
+    ends.edited = ends.original;
+    apply_edits(record.edits, ends.edited);
+    return ends;
+}
+
+bool is_between(const UndoEnds& ends, ByteView headers) {
+    const auto equals = [&](const std::vector<std::uint8_t>& end) {
+        return std::equal(headers.begin(), headers.end(), end.begin(), end.end());
+    };
+    if (headers.size() != ends.original.size() || equals(ends.original) || equals(ends.edited)) {
+        return false;
     }
-    if (record.edits.empty()) {
-        bad("it holds no edits");
-    }
-    const std::vector<Edit> fields = editable_fields(image);
-    std::set<std::uint32_t> seen;
-    std::size_t done = 0;
-    std::size_t open = 0;
-    for (const Edit& edit : record.edits) {
-        const auto field = std::find_if(fields.begin(), fields.end(), [&](const Edit& f) {
-            return f.field == edit.field && f.offset == edit.offset;
-        });
-        if (field == fields.end()) {
-            no_such_field(edit);
+    for (std::size_t i = 0; i < headers.size(); ++i) {
+        if (headers[i] != ends.original[i] && headers[i] != ends.edited[i]) {
+            return false;
         }
-        if (!seen.insert(edit.offset).second) {
-            bad(fmt::format("{} at offset {} is named twice", to_string(edit.field), edit.offset));
-        }
-        if (((edit.before ^ edit.after) & ~editable_bits(edit.field)) != 0) {
-            bad(fmt::format("{} at offset {} changes other bits than fixnvpe does", to_string(edit.field),
-                            edit.offset));
-        }
-        const std::uint32_t current = field->before;
-        if (current != edit.before && current != edit.after) {
-            throw Error(ErrorCode::stale_backup,
-                        fmt::format("check the undo file: {} at offset {} was changed by another program",
-                                    to_string(edit.field), edit.offset));
-        }
-        done += current == edit.after ? 1 : 0;
-        open += current == edit.before ? 1 : 0;
     }
-    // Where CheckSum can be right, a patch changes it, too.
-    const bool has_check_sum = std::any_of(record.edits.begin(), record.edits.end(),
-                                           [](const Edit& e) { return e.field == Field::check_sum; });
-    if (!has_check_sum && check_sum_state(image.check_sum, file_size) == CheckSumState::plausible) {
-        throw Error(ErrorCode::stale_backup, "check the undo file: CheckSum was changed by another program");
-    }
-    if (open == record.edits.size()) {
-        return UndoProgress::none;
-    }
-    return done == record.edits.size() ? UndoProgress::all : UndoProgress::half;
+    return true;
 }
 
 }  // namespace fixnvpe

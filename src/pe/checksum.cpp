@@ -43,4 +43,16 @@ std::uint32_t updated_check_sum(std::uint32_t check_sum, std::uint64_t file_size
     return folded + static_cast<std::uint32_t>(file_size);
 }
 
+void CheckSummer::add(ByteView bytes) {
+    for (const std::uint8_t byte : bytes) {
+        const bool high_byte_of_its_word = size_++ % 2 != 0;
+        sum_ += high_byte_of_its_word ? std::uint64_t{byte} << 8U : byte;
+    }
+}
+
+std::uint32_t CheckSummer::check_sum() const {
+    const std::uint64_t folded = sum_ == 0 ? 0 : (sum_ - 1) % MODULUS + 1;
+    return static_cast<std::uint32_t>(folded + size_);
+}
+
 }  // namespace fixnvpe

@@ -30,7 +30,7 @@ std::string words(const Reason& reason) {
         case Why::maybe_other_build: return "of another build, as far as can be told";
         case Why::nothing_to_undo: return "nothing to undo";
         case Why::bad_undo: return "it can't be used";
-        case Why::half_done: return "an edit was broken off half way: patch or restore it first";
+        case Why::half_done: return "an edit was broken off half way";
         case Why::dll_left_by_crash: return "a crash left it without its DLL: patch or restore puts it back";
         case Why::dll_gone: return "its DLL is gone";
         case Why::dll_damaged: return "its DLL is damaged";
@@ -44,6 +44,9 @@ std::string words_for_clean(const CleanOutcome& outcome) {
     std::string text = words(outcome.reason);
     if (outcome.reason.why == Why::bad_undo && outcome.cause) {
         text += ": " + printable(outcome.cause->message());
+    }
+    if (outcome.reason.why == Why::half_done) {
+        text += ": patch or restore it first";
     }
     if (!is_undo_kind(outcome.kind) && outcome.reason.why == Why::dll_gone) {
         text += ": it may be the only copy";
@@ -125,6 +128,7 @@ std::optional<Error> error_of(const FileOutcome& outcome, Command command) {
                          fmt::format("name that file itself to {} it", to_string(command)));
         case Why::missing: return error(ErrorCode::missing, "look up", Hint::restore_puts_back);
         case Why::missing_for_good: return error(ErrorCode::not_found, "look up", Hint::none);
+        case Why::half_done: return error(ErrorCode::half_done, to_string(command), Hint::patch_finishes);
         case Why::no_backup: return error(ErrorCode::no_backup, to_string(command), Hint::install_again);
         default: return error(ErrorCode::refused, "refused", Hint::none);
     }

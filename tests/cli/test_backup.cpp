@@ -266,7 +266,7 @@ TEST_CASE("undo: a half-done edit is recognised, finished by patch and taken bac
     half_done(session);
     session.age();
     const Snapshot before = session.snapshot();
-    CHECK(session.told({"verify", "a.dll"}) == unpatched("half-done"));
+    CHECK(session.told({"verify", "a.dll"}) == "a.dll unpatched !half-done; saves 4096; exit 2");
     CHECK(session.told({"patch", "-n", "a.dll"}) == "a.dll unpatched+would-patch (half-done); saves 4096; exit 0");
     CHECK(session.json({"patch", "-n", "a.dll"}).at("files").at(0).at("edits") ==
           nlohmann::json::array({{{"field", "Characteristics"},
@@ -304,7 +304,7 @@ TEST_CASE("undo: a half-done edit is finished as it was begun, where the present
             REQUIRE(session.fixnvpe({"patch", "--aslr", "clear", "--backup", "undo", "a.dll"}).exit_status == 0);
             poke(session / "a.dll", 0xD8, static_cast<std::uint8_t>(original[0xD8]));
             poke(session / "a.dll", 0xD9, static_cast<std::uint8_t>(original[0xD9]));
-            CHECK(session.fixnvpe({"verify", "a.dll"}).exit_status == 1);
+            CHECK(session.fixnvpe({"verify", "a.dll"}).exit_status == 2);
             const std::string name = backup == "full" ? "a.dll.bak" : "a.dll.fixnvpe-undo";
             CHECK(session.told({"patch", "--aslr", aslr, "--backup", backup, "a.dll"}) ==
                   "a.dll patched+patched (finished); exit 0");
@@ -326,11 +326,23 @@ TEST_CASE("undo: a damaged or foreign undo file is refused, and nothing is writt
     };
     const char* const another_build = "check the undo file: it was made for another build of this file";
     const char* const other_program = "read the undo file: it was written by another program, or by a newer fixnvpe";
+    const auto change_header = [](nlohmann::json& j, std::size_t offset) {
+        auto digits = j["headers"].get<std::string>();
+        digits[offset * 2] = digits[offset * 2] == '7' ? '6' : '7';
+        j["headers"] = digits;
+    };
     const std::vector<Damage> damages{
-        {"a newer schema", [](auto& j) { j["schema"] = 2; }, other_program},
+        {"a newer schema", [](auto& j) { j["schema"] = 3; }, other_program},
         {"another tool", [](auto& j) { j["tool"] = "patchelf"; }, other_program},
         {"another size", [](auto& j) { j["size"] = 4609; }, another_build},
-        {"another build's headers", [](auto& j) { j["fingerprint"] = 1; }, another_build},
+        {"another build's headers", [&](auto& j) { change_header(j, 0x88); }, another_build},
+        {"headers that are no digits", [](auto& j) { j["headers"] = "4d5"; },
+         "read the undo file: \"headers\" are no bytes"},
+        {"headers of no PE file", [](auto& j) { j["headers"] = "4d5a"; },
+         "read the undo file: \"headers\" are those of no PE file"},
+        {"no headers", [](auto& j) { j.erase("headers"); }, "read the undo file: it is damaged, or no undo file"},
+        {"headers that lack a field's value", [&](auto& j) { change_header(j, 0xD8); },
+         "read the undo file: CheckSum at offset 216 is not that of its headers"},
         {"a size that is no number", [](auto& j) { j["size"] = "4608"; }, "read the undo file: \"size\" is no number"},
         {"a negative size", [](auto& j) { j["size"] = -1; }, "read the undo file: \"size\" is no number"},
         {"a time that is no number", [](auto& j) { j["modified"] = "noon"; },
@@ -373,12 +385,12 @@ TEST_CASE("undo: a damaged or foreign undo file is refused, and nothing is writt
          "read the undo file: \"\\x1b[2Jxxxxxx…xxxxxxxxxxxxxxxxxxxxxxxxxx\" is no field that fixnvpe changes"},
         {"a field twice", [](auto& j) { j["edits"].push_back(j["edits"][0]); },
          "read the undo file: CheckSum at offset 216 is named twice"},
-        {"other bits of DllCharacteristics", [](auto& j) { j["edits"][1]["before"] = 353; },
+        {"other bits of DllCharacteristics", [](auto& j) { j["edits"][1]["after"] = 33; },
          "read the undo file: DllCharacteristics at offset 222 changes other bits than fixnvpe does"},
-        {"other bits of a section", [](auto& j) { j["edits"][2]["before"] = 0xE0000040; },
+        {"other bits of a section", [](auto& j) { j["edits"][2]["after"] = 0x60000040; },
          "read the undo file: Characteristics at offset 548 changes other bits than fixnvpe does"},
         {"a value that the file has not", [](auto& j) { j["edits"][0]["after"] = 7; },
-         "check the undo file: CheckSum at offset 216 was changed by another program"},
+         "check the undo file: CheckSum was changed by another program"},
     };
     const Session session;
     session.writable("a.dll");

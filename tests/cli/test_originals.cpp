@@ -31,6 +31,18 @@ std::string without_check_sum(const Session& session, const fs::path& name) {
     return read_file(session / name);
 }
 
+/// As a signing tool does, but for what the certificate says.
+void sign(const fs::path& path) {
+    std::string bytes = read_file(path);
+    const std::size_t padded = (bytes.size() + 7) / 8 * 8;
+    bytes.resize(padded + 512, 'c');
+    write_file(path, bytes);
+    constexpr std::size_t certificate_entry = 128 + 24 + 112 + 4 * 8;
+    store_u32(path, certificate_entry, static_cast<std::uint32_t>(padded));
+    store_u32(path, certificate_entry + 4, 512);
+    store_u32(path, CHECK_SUM, 0x12345);
+}
+
 }  // namespace
 
 TEST_CASE("originals: a backup that is patched itself is never taken for the original") {
@@ -158,21 +170,42 @@ TEST_CASE("originals: the backup beside a DLL that was cut short stays") {
 }
 
 TEST_CASE("originals: a DLL that was signed after patching is still the build of its backup") {
+    const auto [mode, suffix] = GENERATE(std::pair<std::string, std::string>{"full", "bak"},
+                                         std::pair<std::string, std::string>{"undo", "fixnvpe-undo"});
+    INFO(mode);
     const Session session;
     session.writable("a.dll");
-    REQUIRE(session.fixnvpe({"patch", "a.dll"}).exit_status == 0);
-    std::string bytes = read_file(session / "a.dll");
-    const std::size_t padded = (bytes.size() + 7) / 8 * 8;
-    bytes.resize(padded + 512, 'c');
-    write_file(session / "a.dll", bytes);
-    constexpr std::size_t certificate_entry = 128 + 24 + 112 + 4 * 8;
-    store_u32(session / "a.dll", certificate_entry, static_cast<std::uint32_t>(padded));
-    store_u32(session / "a.dll", certificate_entry + 4, 512);
-    store_u32(session / "a.dll", CHECK_SUM, 0x12345);
+    REQUIRE(session.fixnvpe({"patch", "--backup", mode, "a.dll"}).exit_status == 0);
+    sign(session / "a.dll");
     CHECK(session.told({"verify", "--require-backup", "a.dll"}) == "a.dll patched; exit 0");
-    CHECK(session.told({"clean", "a.dll"}) == "a.dll.bak patched (usable); exit 0");
+    CHECK(session.told({"clean", "a.dll"}) == "a.dll." + suffix + " patched (usable); exit 0");
     CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched+restored; exit 0");
     CHECK(read_file(session / "a.dll") == testdata("x64-writable.dll"));
+    CHECK(session.names() == "a.dll");
+}
+
+TEST_CASE("originals: an undo file is not restored over a signed file whose body is another build's") {
+    const Session session;
+    session.writable("a.dll");
+    REQUIRE(session.fixnvpe({"patch", "--backup", "undo", "a.dll"}).exit_status == 0);
+    poke(session / "a.dll", BODY, 0x77);
+    sign(session / "a.dll");
+    const std::string b = read_file(session / "a.dll");
+    CHECK(session.told({"restore", "a.dll"}) == "a.dll patched !stale-backup (stale-backup); exit 2");
+    CHECK(read_file(session / "a.dll") == b);
+}
+
+TEST_CASE("originals: what another tool clears over an undo file comes back, too") {
+    const Session session;
+    session.writable("a.dll");
+    REQUIRE(session.fixnvpe({"patch", "--backup", "undo", "--aslr", "keep", "a.dll"}).exit_status == 0);
+    constexpr std::size_t dll_characteristics = 128 + 24 + 70;
+    const auto low = static_cast<unsigned char>(read_file(session / "a.dll")[dll_characteristics]);
+    poke(session / "a.dll", dll_characteristics, static_cast<std::uint8_t>(low & ~0x40U));
+    CHECK(session.told({"verify", "--require-backup", "a.dll"}) == "a.dll patched; exit 0");
+    CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched+restored; exit 0");
+    CHECK(read_file(session / "a.dll") == testdata("x64-writable.dll"));
+    CHECK(session.names() == "a.dll");
 }
 
 TEST_CASE("originals: the name in an undo file decides nothing") {

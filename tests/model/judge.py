@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from builds import is_whole, shown_to_be_two
-from shadow import DLL, NOTHING, bits_set, is_temporary, is_undo, take_back
+from shadow import DLL, NOTHING, UNDO, bits_set, is_temporary, is_undo, read_record, take_back
 from steps import Lab, Step, contents, look
 
 RULES = {
@@ -38,7 +38,14 @@ def may_vanish(step, shadow, name, data, before, after):
         return "--all" in step.words and not half_done
     if step.words[0] != "clean":
         return False
-    return "--all" in step.words or dll is not None and is_whole(dll) and bool(shown_to_be_two(dll, data))
+    backup = read_record(data).headers if is_undo(name) else data
+    return "--all" in step.words or dll is not None and is_whole(dll) and bool(shown_to_be_two(dll, backup))
+
+
+def was_half_done(files):
+    """An edit that fails to be finished is taken back."""
+    undo = take_back(files[DLL], files.get(UNDO, b""))
+    return undo.done and undo.open
 
 
 class Judge:
@@ -84,7 +91,8 @@ class Judge:
         yield from self.is_kept(step, shadow, files, now)
         if step.words[0] == "patch" and DLL in files and DLL in now and not said.killed():
             was, is_ = bits_set(files[DLL]), bits_set(now[DLL])
-            if not is_ <= was:
+            finished = was_half_done(files) and shadow.key(now[DLL]).exact
+            if not is_ <= was and not finished:
                 yield Complaint("set", f"those at {was} became those at {is_}")
         yield from self.restored_the_best(shadow, files, now, said)
         yield from self.nothing_vanished(step, shadow, files, now, said)

@@ -41,4 +41,7 @@ def with_numbered_file(_, text):
     return ".bak.1'" in text or "undo.1'" in text
 
 
-KNOWN = []
+KNOWN = [
+    Flaw("signed", "an undo file of a DLL without CheckSum can't tell another build of the same headers, signed since",
+         "wrong", ("sign",), with_no_check_sum),
+]

@@ -3,7 +3,7 @@
 import json
 from typing import NamedTuple
 
-from builds import is_whole, layout_of, number, unsigned, with_number
+from builds import is_whole, layout_of, number, unsigned, with_check_sum, with_number
 
 DLL = "x.dll"
 BACKUP, LEGACY, UNDO = f"{DLL}.bak", f"{DLL}_bak", f"{DLL}.fixnvpe-undo"
@@ -26,32 +26,68 @@ class Key(NamedTuple):
 NOTHING = Key(False, -1)
 
 
+class Record(NamedTuple):
+    """What an undo file says."""
+    size: int
+    headers: bytes   # of the original
+    edits: list      # of (offset, width, before, after)
+
+    def edited(self):
+        data = self.headers
+        for offset, width, _, after in self.edits:
+            data = with_number(data, offset, width, after)
+        return data
+
+
+def read_record(undo):
+    """None: it is none."""
+    try:
+        record = json.loads(undo)
+        edits = [(e["offset"], e["width"], e["before"], e["after"]) for e in record["edits"]]
+        return Record(record["size"], bytes.fromhex(record["headers"]), edits)
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
 class TakenBack(NamedTuple):
     """A DLL and an undo file beside it."""
     done: int         # how many of its edits are carried out …
     open: int         # … and how many are not
-    contents: bytes   # the DLL with none carried out; None: the undo file is not about this DLL
+    contents: bytes   # the original that it leads to; None: the undo file is not about this DLL
 
 
-def take_back(dll, undo, only=None):
-    """@param only which of the edits, by number; else all"""
+def take_back(dll, undo):
     nothing = TakenBack(0, 0, None)
-    try:
-        record = json.loads(undo)
-        edits = [(e["offset"], e["width"], e["before"], e["after"]) for e in record["edits"]]
-    except (ValueError, KeyError, TypeError):
+    record = read_record(undo)
+    if record is None or dll is None or len(dll) < record.size:
         return nothing
-    if dll is None or record.get("size") != len(dll):
+    contents = record.headers + dll[len(record.headers):record.size]
+    signed_since = len(dll) > record.size
+    if skeleton(contents) != skeleton(dll):
         return nothing
-    done = still_open = 0
-    for i, (offset, width, before, after) in enumerate(edits):
-        now = number(dll, offset, width)
-        if now not in (before, after):
-            return nothing
-        done += now == after
-        still_open += now == before
-        dll = with_number(dll, offset, width, before) if only is None or i in only else dll
-    return TakenBack(done, still_open, dll)
+    window, edited = dll[:len(record.headers)], record.edited()
+    now = [number(window, offset, width) for offset, width, _, _ in record.edits]
+    still_open = sum(value == before for value, (_, _, before, _) in zip(now, record.edits))
+    explained = all(w in (o, e) for w, o, e in zip(window, record.headers, edited))
+    if not signed_since and explained:
+        return TakenBack(len(now) - still_open, still_open, contents)
+    check_sum = layout_of(contents).check_sum
+    if signed_since and number(contents, check_sum) and contents != with_check_sum(contents):
+        return nothing
+    if not signed_since and number(window, check_sum) not in (number(record.headers, check_sum),
+                                                              number(edited, check_sum)):
+        return nothing
+    return TakenBack(len(now), 0, contents)
+
+
+def broken_off(dll, undo, which):
+    """The patched DLL with these of the edits not carried out, by number; None if it is not as they left it."""
+    record = read_record(undo)
+    if record is None or not dll.startswith(record.edited()):
+        return None
+    for offset, width, before, _ in (record.edits[i] for i in which if i < len(record.edits)):
+        dll = with_number(dll, offset, width, before)
+    return dll
 
 
 def skeleton(data):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "faults"))
 
 from builds import is_signed, is_whole, number, signed, with_number, without_bits
-from shadow import BACKUP, DLL, LEGACY, UNDO, take_back
+from shadow import BACKUP, DLL, LEGACY, UNDO, broken_off
 from tracing import QUICK, Call, run_with_fault
 
 KILLED = (-9, 137)
@@ -204,9 +204,9 @@ class Lab:
         elif step.what == "touch":
             os.utime(path)
         elif step.what == "half":  # the power went off while it was edited in place
-            undo = take_back(dll, files.get(UNDO, b""), [int(i) for i in step.words[0].split(",")])
-            if undo.contents is not None and not undo.open:
-                self.write_new(DLL, undo.contents)
+            half = broken_off(dll, files.get(UNDO, b""), [int(i) for i in step.words[0].split(",")])
+            if half is not None:
+                self.write_new(DLL, half)
         elif is_whole(dll) and step.what == "sign" and not is_signed(dll):
             self.write_new(DLL, signed(dll))
             shadow.signed_in_place(dll, signed(dll), files)

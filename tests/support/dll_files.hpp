@@ -44,9 +44,7 @@ inline std::string patched(const std::string& file, AslrPolicy policy = AslrPoli
 /// The undo file of patched(original).
 inline std::string undo_file(const std::string& original, const std::string& name,
                              std::optional<std::int64_t> modified = {}) {
-    const std::vector<std::uint8_t> headers = header_bytes(original);
-    return to_json({name, original.size(), header_fingerprint(headers, read_pe(headers, original.size())),
-                    edits_for(original), modified});
+    return to_json({name, original.size(), modified, header_bytes(original), {}, edits_for(original)});
 }
 
 /// The look that patch and restore take at a DLL.

@@ -145,6 +145,35 @@ TEST_CASE("undo: how far its edits are carried out is its state, and it knows bo
     check(edited(original(), {edits[0], edits[2]}), State::half_done);
 }
 
+TEST_CASE("undo: it holds the original's headers, and so all bits that another tool has cleared since, too") {
+    const std::string undo = undo_file(original(), "a.dll");  // DYNAMIC_BASE, .nv_fatb, CheckSum
+    std::string more = pe_file("x64-two-fatbins-one-writable.dll");
+    const std::vector<Edit> edits = edits_for(more, AslrPolicy::keep);
+    const std::string record = to_json({"a.dll", more.size(), {}, header_bytes(more), {}, edits});
+    const std::string all_cleared = edited(edited(more, edits), {edits_for(more)[1]});
+    REQUIRE(all_cleared != edited(more, edits));
+    const Sidecar sidecar = beside(all_cleared, SidecarKind::undo, record);
+    CHECK(sidecar.state == State::original);
+    CHECK((sidecar.original == header_bytes(more)));
+    CHECK(sidecar.bits == 2);
+}
+
+TEST_CASE("undo: schema 1, which holds no headers, is read by the DLL's own") {
+    const auto fingerprint = header_fingerprint(header_bytes(original()), read_pe(header_bytes(original()), 4608));
+    std::string text = undo_file(original(), "a.dll");
+    const std::size_t headers = text.find("\"headers\"");
+    text.replace(headers, text.find('"', headers + 12) + 1 - headers,
+                 "\"fingerprint\": " + std::to_string(fingerprint));
+    text.replace(text.find("\"schema\": 2"), 11, "\"schema\": 1");
+    INFO(text);
+    const Sidecar sidecar = beside(patched(original()), SidecarKind::undo, text);
+    CHECK(sidecar.state == State::original);
+    CHECK((sidecar.original == header_bytes(original())));
+    CHECK(beside(original(), SidecarKind::undo, text).state == State::copy);
+    CHECK(beside(edited(original(), {edits_for(original())[1]}), SidecarKind::undo, text).state == State::half_done);
+    CHECK(beside(poked(original(), 0x90, 1), SidecarKind::undo, text).state == State::stale);
+}
+
 TEST_CASE("undo: one of another build is stale, a damaged one can't be used, and both are ours") {
     const std::string undo = undo_file(original(), "a.dll");
     const auto check = [&](const std::string& dll, const std::string& content, const char* name, State state,

@@ -66,4 +66,15 @@ TEST_CASE("bytes: store_le and load_le are inverse") {
     }
 }
 
+TEST_CASE("bytes: hexadecimal digits and back; what are none is nothing") {
+    CHECK(to_hex(COUNTING) == "0102030405060708");
+    CHECK(to_hex({}).empty());
+    CHECK(from_hex("00fF1a") == std::vector<std::uint8_t>{0x00, 0xFF, 0x1A});
+    CHECK(from_hex("") == std::vector<std::uint8_t>{});
+    for (const char* text : {"0", "0g", "g0", "-1", "+1", " 1", "0x", "0 ", "001"}) {
+        INFO(text);
+        CHECK_FALSE(from_hex(text).has_value());
+    }
+}
+
 }  // namespace fixnvpe::test

@@ -56,6 +56,25 @@ TEST_CASE("checksum: every shape's is what its file says: right ones are plausib
     }
 }
 
+TEST_CASE("checksum: of a whole file, in pieces of any length") {
+    for (const std::size_t size : {std::size_t{1'024}, std::size_t{5'001}}) {
+        std::vector<std::uint8_t> bytes = words(size);
+        CheckSummer zeros;
+        zeros.add(bytes);
+        CHECK(zeros.check_sum() == size);
+        for (std::size_t i = 128; i < size; ++i) {
+            bytes[i] = static_cast<std::uint8_t>(i * 31 + i / 256);
+        }
+        for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{4'096}}) {
+            CheckSummer summer;
+            for (std::size_t at = 0; at < size; at += piece) {
+                summer.add(ByteView(bytes).subspan(at, std::min(piece, size - at)));
+            }
+            CHECK(summer.check_sum() == compute_check_sum(bytes));
+        }
+    }
+}
+
 TEST_CASE("checksum: no edit, no change") {
     CHECK(updated_check_sum(0x12345, 0x12000, {}) == 0x12345);
     CHECK(updated_check_sum(0x12345, 0x12000, {edit(512, 4, 7, 7)}) == 0x12345);

@@ -78,6 +78,7 @@ std::string word(Way way) {
         case Way::edit_with_undo: return " edit-with-undo";
         case Way::rename: return " rename";
         case Way::copy_back: return " copy-back";
+        case Way::cut_back: return " cut-back";
     }
     return "?";
 }
@@ -289,6 +290,20 @@ TEST_CASE("decide: beside a half-done edit, an original of fewer bits is not all
     CHECK(described(decide(c.policy, c.dll, sidecars), sidecars) == "patch edit undo-first; undo remove");
 }
 
+TEST_CASE("decide: an undo file of a DLL that was signed since stays as it is, and leads back by a copy cut short") {
+    Case c;
+    const Sidecars sidecars{{Kind::undo, State::original, true, true, true, true, false, true}};
+    for (const auto& [command, backup, expected] :
+         {std::tuple{Command::patch, BackupMode::full, "patch replace"},
+          std::tuple{Command::patch, BackupMode::undo, "patch edit"},
+          std::tuple{Command::patch, BackupMode::none, "patch edit"},
+          std::tuple{Command::restore, BackupMode::full, "restore cut-back; undo use-up"}}) {
+        c.policy.command = command;
+        c.policy.backup = backup;
+        CHECK(described(decide(c.policy, cuda_dll(false), sidecars), sidecars) == expected);
+    }
+}
+
 TEST_CASE("decide: what headers do not prove is compared before anything rests on it") {
     struct Row {
         Command command;
@@ -302,7 +317,10 @@ TEST_CASE("decide: what headers do not prove is compared before anything rests o
         {Command::restore, Kind::full, State::original, true, false},
         {Command::restore, Kind::legacy, State::original, false, true},
         {Command::restore, Kind::numbered, State::original, true, true},
-        {Command::restore, Kind::undo, State::original, false, false},
+        {Command::restore, Kind::undo, State::original, true, true},  // the DLL was signed since
+        {Command::patch, Kind::undo, State::original, true, true},
+        {Command::clean, Kind::undo, State::original, true, false},
+        {Command::restore, Kind::undo, State::copy, true, false},
         {Command::patch, Kind::full, State::original, false, true},
         {Command::patch, Kind::full, State::original, true, false},
         {Command::patch, Kind::full, State::copy, true, true},
@@ -346,7 +364,8 @@ TEST_CASE("decide: verify and scan do nothing, and verify fails where a patch is
         for_all(command, [&](const Case& c) {
             INFO(described(c));
             const Decision decision = c.decision();
-            CHECK(described(decision, c.sidecars()) == "nothing");
+            const bool half_done = command == Command::verify && c.undo == State::half_done;
+            CHECK(described(decision, c.sidecars()) == (half_done ? "refuse half-done" : "nothing"));
             CHECK(decision.needs_patch == (!c.dll.plan_is_empty || c.undo == State::half_done));
             CHECK(decision.fails == (command == Command::verify && decision.needs_patch));
             CHECK(decision.status == (decision.needs_patch ? Status::unpatched : Status::patched));
@@ -362,7 +381,9 @@ TEST_CASE("decide: with --require-backup a patched file needs one that is valid"
         const bool has_original = holds_original(c.full) || holds_original(c.undo) || holds_original(c.legacy);
         const bool lacks = decision.status == Status::patched && !has_original;
         CHECK(decision.fails == (decision.needs_patch || lacks));
-        CHECK(decision.reason == (lacks ? Reason{Why::no_valid_backup} : Reason{}));
+        CHECK(decision.reason == (c.undo == State::half_done ? Reason{Why::half_done}
+                                  : lacks                    ? Reason{Why::no_valid_backup}
+                                                             : Reason{}));
     });
 }
 

@@ -3,7 +3,11 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "fixnvpe/base/error.hpp"
 
@@ -36,5 +40,10 @@ inline void store_le(ByteSpan bytes, std::size_t offset, std::size_t width, std:
         bytes[offset + i] = static_cast<std::uint8_t>(value >> (8 * i));
     }
 }
+
+/// Two digits a byte, in lower case.
+[[nodiscard]] std::string to_hex(ByteView bytes);
+/// @return nothing if these are no such digits, in either case
+[[nodiscard]] std::optional<std::vector<std::uint8_t>> from_hex(std::string_view digits);
 
 }  // namespace fixnvpe

@@ -28,6 +28,7 @@ enum class ErrorCode {
     disk_full,         ///< not enough space
     no_backup,         ///< a patched file without a backup
     stale_backup,      ///< the backup belongs to another build of the file
+    half_done,         ///< an edit was broken off half way
     bad_undo,          ///< the undo file is damaged or not one of ours
     verify_failed,     ///< what was read back is not what was written
     io,                ///< any other failure of the system
@@ -55,6 +56,7 @@ inline constexpr auto names_of<ErrorCode> = names<ErrorCode>({
     {ErrorCode::disk_full, "disk-full"},
     {ErrorCode::no_backup, "no-backup"},
     {ErrorCode::stale_backup, "stale-backup"},
+    {ErrorCode::half_done, "half-done"},
     {ErrorCode::bad_undo, "bad-undo"},
     {ErrorCode::verify_failed, "verify-failed"},
     {ErrorCode::io, "io"},
@@ -92,6 +94,7 @@ enum class Hint {
     restore_and_check,  ///< the disk
     under_backup_name,  ///< where the file is now, after two failures; detail: that name
     restore_puts_back,  ///< a missing file
+    patch_finishes,     ///< a half-done edit
     unchanged,          ///< the file is as it was
     ambiguous_headers,  ///< left alone
 };

@@ -15,4 +15,7 @@ using CopyProgress = std::function<void(std::uint64_t done)>;  ///< bytes
 /// @throws Error disk_full, changed (the source's size changed meanwhile), io
 void copy_contents(const File& from, File& to, const CopyProgress& progress);
 
+/// Cuts a copy, or lets it grow by a hole. @param size bytes
+void set_size(File& file, std::uint64_t size);
+
 }  // namespace fixnvpe::os

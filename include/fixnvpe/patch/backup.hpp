@@ -41,6 +41,7 @@ struct Sidecar {
     bool ours = true;                      ///< false: its name alone is like ours, it is no PE file with GPU code
     std::optional<Error> error;            ///< why it is stale or unusable
     std::optional<std::int64_t> modified;  ///< undo: the time of the original, where it is known
+    std::uint64_t original_size = 0;       ///< undo: of the original, in bytes
     std::vector<std::uint8_t> original;    ///< original, half_done, copy: the header bytes of the original
     std::vector<std::uint8_t> edited;      ///< undo, where valid: the header bytes with all its edits carried out
 
@@ -57,7 +58,8 @@ struct Sidecar {
 [[nodiscard]] std::optional<Sidecar> examine_sidecar(const SidecarPlace& place, const std::filesystem::path& dll_path,
                                                      const Dll* dll);
 
-/// Compares all bytes behind the headers with the DLL's, and judges again.
+/// Compares all bytes behind the headers with the DLL's, or the sum of the DLL's own with what an undo file has; and
+/// judges again.
 /// @param progress called with the bytes done so far; may throw to stop
 /// @throws Error as os::File::open_to_read, changed
 void compare_bytes(Sidecar& sidecar, const Dll& dll, const std::function<void(std::uint64_t done)>& progress);

@@ -61,6 +61,7 @@ enum class Way {
     edit_with_undo,  ///< in place, the undo file is written first
     rename,          ///< restore: the backup gets its old name again
     copy_back,       ///< restore: a copy of the backup takes its name
+    cut_back,        ///< restore: its own copy, without what was signed since, takes its name
 };
 
 struct SidecarDecision {

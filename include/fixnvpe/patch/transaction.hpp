@@ -41,6 +41,9 @@ public:
     void write_undo(const std::vector<std::uint8_t>& headers);
     /// A copy of a backup takes the DLL's name. Gives up the lock.
     void copy_back(const Sidecar& backup);
+    /// A copy of the DLL without what was appended to it since takes its name: with the header bytes and the size that
+    /// its undo file has. Gives up the lock.
+    void cut_back(const Sidecar& undo);
     /// The backup gets its old name again: instant, and the file is the very one it was.
     void rename_back(const Sidecar& backup);
     /// Gives a backup the next free name NAME.bak.N. @return that name

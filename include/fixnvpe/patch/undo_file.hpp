@@ -9,6 +9,7 @@
 
 #include "fixnvpe/base/bytes.hpp"
 #include "fixnvpe/os/file.hpp"
+#include "fixnvpe/patch/build.hpp"
 #include "fixnvpe/pe/edit.hpp"
 #include "fixnvpe/pe/image.hpp"
 
@@ -16,16 +17,17 @@ namespace fixnvpe {
 
 /// What `NAME.fixnvpe-undo` holds: enough to take the edits of `patch --backup undo` back.
 struct UndoRecord {
-    std::string file_name;                 ///< without folder, UTF-8; for people
-    std::uint64_t file_size = 0;           ///< bytes
-    std::uint64_t fingerprint = 0;         ///< of the headers: header_fingerprint()
-    std::vector<Edit> edits;               ///< `before` is the original's value
-    std::optional<std::int64_t> modified;  ///< of the original, as os::FileInfo has it; older undo files lack it
+    std::string file_name;                     ///< without folder, UTF-8; for people
+    std::uint64_t file_size = 0;               ///< bytes
+    std::optional<std::int64_t> modified;      ///< of the original, as os::FileInfo has it; older undo files lack it
+    std::vector<std::uint8_t> headers;         ///< of the original, as read_headers() has them; schema 1 lacks them
+    std::optional<std::uint64_t> fingerprint;  ///< schema 1: header_fingerprint() of them
+    std::vector<Edit> edits;                   ///< `before` is the original's value
 
     friend bool operator==(const UndoRecord&, const UndoRecord&) = default;
 };
 
-/// The largest undo file that is written or read, in bytes: some 400 edits, where a DLL takes three. Reading JSON
+/// The largest undo file that is written or read, in bytes: headers of some 28 KiB, where a DLL's take 4. Reading JSON
 /// can take the square of its length in time, and many times its length in memory.
 inline constexpr std::size_t UNDO_FILE_MAX = std::size_t{1} << 16;
 
@@ -33,6 +35,7 @@ inline constexpr std::size_t UNDO_FILE_MAX = std::size_t{1} << 16;
 /// that a plan may change. Against mistakes, not against forgery.
 [[nodiscard]] std::uint64_t header_fingerprint(ByteView window, const PeImage& image);
 
+/// As schema 2, with headers.
 [[nodiscard]] std::string to_json(const UndoRecord& record);
 
 /// @throws Error bad_undo: no JSON, another schema or tool, a value out of its range
@@ -41,14 +44,20 @@ inline constexpr std::size_t UNDO_FILE_MAX = std::size_t{1} << 16;
 /// Reads a whole undo file. @throws Error bad_undo also where it is longer than UNDO_FILE_MAX
 [[nodiscard]] UndoRecord read_undo(const os::File& file);
 
-/// How far the edits of a record are carried out in a file.
-enum class UndoProgress { none, half, all };
+/// The header bytes between which a DLL was edited.
+struct UndoEnds {
+    std::vector<std::uint8_t> original;  ///< none of the edits is carried out
+    std::vector<std::uint8_t> edited;    ///< all of them are
+    PeImage image;                       ///< what `original` says
+};
 
-/// Holds an undo record, which anybody may have written, against the file it stands beside: it may name
-/// nothing but the fields that a plan for this very file may change, and only their bits.
-/// @param file_size bytes
-/// @throws Error stale_backup (made for another file or build), bad_undo (names anything else)
-[[nodiscard]] UndoProgress check_undo(const UndoRecord& record, std::uint64_t file_size, ByteView window,
-                                      const PeImage& image);
+/// What a record, which anybody may have written, says: it may name nothing but the fields that a plan for these
+/// headers may change, and only their bits.
+/// @param dll what it stands beside; only schema 1 needs it
+/// @throws Error bad_undo (names anything else), stale_backup (schema 1: made for another file or build)
+[[nodiscard]] UndoEnds ends_of(const UndoRecord& record, const FileHeaders& dll);
+
+/// True if the edit was broken off: these are the headers of neither end, and each byte is that of one.
+[[nodiscard]] bool is_between(const UndoEnds& ends, ByteView headers);
 
 }  // namespace fixnvpe

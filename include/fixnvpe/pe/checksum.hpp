@@ -20,4 +20,15 @@ namespace fixnvpe {
 [[nodiscard]] std::uint32_t updated_check_sum(std::uint32_t check_sum, std::uint64_t file_size,
                                               const std::vector<Edit>& edits);
 
+/// CheckSum of a whole file, whose bytes are given piece by piece, with zeros in the field itself.
+class CheckSummer {
+public:
+    void add(ByteView bytes);
+    [[nodiscard]] std::uint32_t check_sum() const;
+
+private:
+    std::uint64_t sum_ = 0;
+    std::uint64_t size_ = 0;
+};
+
 }  // namespace fixnvpe
