@@ -58,6 +58,7 @@ public:
         query_.path = target.path;
         query_.folder = target.folder;
         query_.aslr = request.policy.aslr;
+        query_.named = target.named;
         query_.is_link = target.link;
         query_.lenient = target.missing;
         query_.candidates = sidecars_of(target.path);
@@ -73,13 +74,13 @@ public:
             return;
         }
         outcome_.commit = commit_charge(findings_.dll.image);
-        if (outcome_.status == Status::refused) {
+        if (outcome_.status == Status::refused || outcome_.status == Status::error) {
             outcome_.commit.after = outcome_.commit.now;
             outcome_.commit.saved = 0;
         }
         note_findings();
         warn();
-        if (only_looks()) {
+        if (only_looks() && outcome_.status != Status::error) {
             outcome_.edits = findings_.plan.edits;
         }
         switch (decision_.act) {
@@ -122,7 +123,7 @@ private:
 
     /// What is the matter with a file's surroundings.
     void note_findings() {
-        if (findings_.presence != DllFacts::Presence::there) {
+        if (decision_.status == Status::error) {
             return;  // the decision says it all
         }
         for (const Sidecar& sidecar : findings_.sidecars) {
@@ -187,6 +188,14 @@ private:
             throw Error(*findings_.sidecars[decision_.reason.value].error);
         }
         outcome_.undone = decision_.reason;
+        outcome_.cause = findings_.why_damaged;
+        if (outcome_.undone.why == Why::broken || outcome_.undone.why == Why::broken_upgrade) {
+            outcome_.reason = findings_.dll_facts().refusal;
+        }
+        if (outcome_.undone.why == Why::broken) {
+            const Sidecar& whole = findings_.sidecars[outcome_.undone.value];
+            outcome_.backup = {whole.kind, whole.path, BackupState::whole};
+        }
     }
 
     void patch() {
@@ -210,7 +219,7 @@ private:
     void restore() {
         for (std::size_t i = 0; i < findings_.sidecars.size(); ++i) {
             const Fate fate = decision_.sidecars[i].fate;
-            if (fate == Fate::use || fate == Fate::use_up) {
+            if ((fate == Fate::use || fate == Fate::use_up) && !decision_.gives_way) {
                 outcome_.edits = edits_to(findings_.dll.image, findings_.sidecars[i].original);
             }
         }
@@ -220,13 +229,22 @@ private:
         }
         const bool takes_back = has_half_done(findings_);
         wrote_ = true;
-        restore_file(findings_, decision_, progress_);
+        const bool was_broken = decision_.gives_way;
+        restore_file(findings_, decision_, progress_, moved_);
         outcome_.action = Action::restored;
         look();
+        if (decision_.act == Act::restore) {
+            // Beside a half-done edit it could not be told that a backup is equal to what it led back to.
+            restore_file(findings_, decision_, progress_, moved_);
+            look();
+        }
         outcome_.notes.clear();  // what was the matter is so no longer
         note_findings();
         if (takes_back) {
             note(NoteCode::taken_back);
+        }
+        if (was_broken) {
+            note(NoteCode::broken_aside, moved_.front());
         }
     }
 

@@ -6,6 +6,7 @@
 #include "fixnvpe/base/text.hpp"
 #include "fixnvpe/os/lock.hpp"
 #include "fixnvpe/patch/build.hpp"
+#include "fixnvpe/patch/status.hpp"
 #include "fixnvpe/pe/checksum.hpp"
 #include "fixnvpe/pe/reader.hpp"
 
@@ -25,12 +26,16 @@ Error stale() {
     return Error(ErrorCode::stale_backup, "check the backup: it belongs to another build of this file");
 }
 
-bool has_fatbin(const std::vector<std::uint8_t>& headers, std::uint64_t file_size) {
+std::optional<PeImage> try_pe(const std::vector<std::uint8_t>& headers, std::uint64_t file_size) {
     try {
-        return read_pe(headers, file_size).has_fatbin();
+        return read_pe(headers, file_size);
     } catch (const Error&) {
-        return false;
+        return std::nullopt;
     }
+}
+
+bool is_whole(const PeImage& image, std::uint64_t file_size) {
+    return image.has_fatbin() && refusal_of(image, file_size).why != Why::raw_data_past_end;
 }
 
 SidecarState state_of(const Relation& relation) {
@@ -47,13 +52,18 @@ void examine_copy(Sidecar& sidecar, const Dll* dll) {
     const std::uint64_t size = opened.opened_as().size;
     std::vector<std::uint8_t> headers = read_headers(opened, size);
     if (dll == nullptr) {
-        sidecar.ours = has_fatbin(headers, size);
+        const std::optional<PeImage> image = try_pe(headers, size);
+        sidecar.ours = image && image->has_fatbin();
+        sidecar.whole = image && is_whole(*image, size);
         sidecar.state = SidecarState::alone;
+        sidecar.original = std::move(headers);
         return;
     }
     const PeImage image = read_pe(headers, size);
     const Relation relation = relate({dll->headers, dll->info.size, dll->image}, {headers, size, image});
     sidecar.ours = image.has_fatbin();
+    sidecar.whole = is_whole(image, size);
+    sidecar.same_headers = relation.same_headers;
     sidecar.state = state_of(relation);
     sidecar.proven = relation.proven || opened.opened_as().identity == dll->info.identity;
     sidecar.shown_to_be_other = relation.shown_to_be_other;

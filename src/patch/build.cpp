@@ -29,16 +29,20 @@ std::vector<std::uint8_t> masked(const FileHeaders& file, const PeImage& image, 
     return bytes;
 }
 
-Build build_by_headers(const FileHeaders& dll, const FileHeaders& backup) {
-    const Build build = dll.file_size == backup.file_size       ? Build::same
-                        : has_certificate_appended(dll, backup) ? Build::signed_since
-                                                                : Build::other;
+/// As far as both have been read.
+bool equal_headers(const FileHeaders& dll, const FileHeaders& backup, Build build) {
     const std::size_t size = std::min(dll.bytes.size(), backup.bytes.size());
-    const bool comparable = build != Build::other && dll.image.layout == backup.image.layout &&
-                            dll.image.layout.end() <= size &&
-                            (build == Build::signed_since || dll.bytes.size() == backup.bytes.size());
-    return comparable && masked(dll, dll.image, size, build) == masked(backup, dll.image, size, build) ? build
-                                                                                                       : Build::other;
+    return dll.image.layout == backup.image.layout && dll.image.layout.end() <= size &&
+           masked(dll, dll.image, size, build) == masked(backup, dll.image, size, build);
+}
+
+Build build_by_headers(const FileHeaders& dll, const FileHeaders& backup) {
+    if (dll.file_size == backup.file_size) {
+        const bool same = dll.bytes.size() == backup.bytes.size() && equal_headers(dll, backup, Build::same);
+        return same ? Build::same : Build::other;
+    }
+    const bool same = has_certificate_appended(dll, backup) && equal_headers(dll, backup, Build::signed_since);
+    return same ? Build::signed_since : Build::other;
 }
 
 enum class CheckSums { prove, prove_nothing, contradict };
@@ -94,6 +98,7 @@ Relation relate(const FileHeaders& dll, const FileHeaders& backup) {
     const auto stamp = [](const FileHeaders& file) { return file.image.time_date_stamp; };
     relation.shown_to_be_other = dll.image.machine != backup.image.machine ||
                                  (stamp(dll) != 0 && stamp(backup) != 0 && stamp(dll) != stamp(backup));
+    relation.same_headers = equal_headers(dll, backup, Build::same);
     relation.build = build_by_headers(dll, backup);
     if (relation.build == Build::same) {
         const CheckSums check_sums = compare_check_sums(dll, backup);

@@ -249,6 +249,38 @@ void decide_missing(Decision& decision, const Policy& policy, const Sidecars& si
     }
 }
 
+/// Cut short, or no PE file any more.
+bool is_broken(const DllFacts& dll) {
+    return dll.presence == DllFacts::Presence::damaged || dll.refusal.why == Why::raw_data_past_end;
+}
+
+/// What may take the place of a DLL that is broken.
+std::size_t find_whole(const Sidecars& sidecars) {
+    const auto whole = [](const SidecarFacts& s) { return s.whole && s.ours && !is_numbered(s.kind); };
+    const std::size_t same = find(sidecars, [&](const SidecarFacts& s) { return whole(s) && s.same_headers; });
+    return same != NONE ? same : find(sidecars, whole);
+}
+
+/// A backup is not put in the place of another build of which a part is there, nor of anything unless that was named
+/// or can be recognised.
+void decide_broken(Decision& decision, const Policy& policy, const DllFacts& dll, const Sidecars& sidecars,
+                   std::size_t whole) {
+    decision.status = Status::error;
+    decision.needs_patch = false;
+    decision.reason = {};
+    const bool same = sidecars[whole].same_headers;
+    if (dll.presence == DllFacts::Presence::there && !same) {
+        refuse(decision, {Why::broken_upgrade});
+    } else if (policy.command == Command::restore && (same || dll.named)) {
+        decision.act = Act::restore;
+        decision.gives_way = true;
+        decision.way = policy.keep_backup ? Way::copy_back : Way::rename;
+        decision.sidecars[whole].fate = policy.keep_backup ? Fate::use : Fate::use_up;
+    } else {
+        refuse(decision, {Why::broken, whole});
+    }
+}
+
 }  // namespace
 
 std::optional<std::size_t> earlier_original(const Sidecars& sidecars) {
@@ -302,6 +334,10 @@ Decision decide(const Policy& policy, const DllFacts& dll, const Sidecars& sidec
     }
     if (dll.presence == DllFacts::Presence::missing) {
         decide_missing(decision, policy, sidecars);
+        return decision;
+    }
+    if (const std::size_t whole = find_whole(sidecars); is_broken(dll) && whole != NONE) {
+        decide_broken(decision, policy, dll, sidecars, whole);
         return decision;
     }
     if (dll.presence == DllFacts::Presence::damaged) {

@@ -33,6 +33,12 @@ void must_lie_where_found(const Query& query) {
     }
 }
 
+/// It is no DLL any more; whatever else may have gone wrong, it can be read.
+bool is_broken(const Error& error) {
+    return error.code() == ErrorCode::not_pe || error.code() == ErrorCode::truncated ||
+           error.code() == ErrorCode::malformed;
+}
+
 Findings look(Query query) {
     Findings findings;
     findings.query = std::move(query);
@@ -40,12 +46,15 @@ Findings look(Query query) {
     must_lie_where_found(q);
     try {
         findings.dll = read_dll(q.path);
-    } catch (const Error&) {
-        if (!q.lenient) {
+    } catch (Error& error) {
+        if (!q.lenient && !is_broken(error)) {
             throw;
         }
-        const bool missing = os::info_of(q.path).type == os::FileType::missing;
+        findings.dll.path = q.path;
+        findings.dll.info = os::info_of(q.path);
+        const bool missing = findings.dll.info.type == os::FileType::missing;
         findings.presence = missing ? DllFacts::Presence::missing : DllFacts::Presence::damaged;
+        findings.why_damaged = std::move(error).at(q.path);
     }
     const Dll* dll = findings.presence == DllFacts::Presence::there ? &findings.dll : nullptr;
     for (const SidecarPlace& place : q.candidates) {
@@ -57,6 +66,11 @@ Findings look(Query query) {
         if (auto sidecar = examine_sidecar(place, q.path, dll); sidecar && (sidecar->ours || !only_ours)) {
             findings.sidecars.push_back(std::move(*sidecar));
         }
+    }
+    // Without a whole backup beside it, nobody can tell that this was ever a DLL.
+    if (!q.lenient && dll == nullptr &&
+        first_that(findings.sidecars, [](const Sidecar& s) { return s.whole; }) == nullptr) {
+        throw Error(*findings.why_damaged);
     }
     return findings;
 }
@@ -72,6 +86,7 @@ std::vector<std::uint8_t> Findings::planned_headers() const {
 DllFacts Findings::dll_facts() const {
     DllFacts facts;
     facts.presence = presence;
+    facts.named = query.named;
     facts.is_link = query.is_link;
     if (presence == DllFacts::Presence::there) {
         facts.has_fatbin = dll.image.has_fatbin();
@@ -88,7 +103,8 @@ std::vector<SidecarFacts> Findings::sidecar_facts() const {
     facts.reserve(sidecars.size());
     for (const Sidecar& sidecar : sidecars) {
         facts.push_back({sidecar.kind, sidecar.state, sidecar.ours, sidecar.proven, sidecar.compared, sidecar.equal,
-                         sidecar.shown_to_be_other, sidecar.signed_since, sidecar.bits});
+                         sidecar.shown_to_be_other, sidecar.signed_since, sidecar.bits, sidecar.whole,
+                         sidecar.same_headers});
     }
     return facts;
 }

@@ -19,8 +19,10 @@ void put_back(Transaction& transaction, const Sidecar& backup, Way way) {
 
 }  // namespace
 
-void restore_file(const Findings& seen, const Decision& decision, const CopyProgress& progress) {
+void restore_file(const Findings& seen, const Decision& decision, const CopyProgress& progress,
+                  std::vector<fs::path>& moved) {
     Transaction transaction(seen, progress);
+    const std::optional<fs::path> broken = decision.gives_way ? std::optional(transaction.keep_broken()) : std::nullopt;
     std::vector<SidecarPlace> spent;
     const std::vector<std::uint8_t>* original = nullptr;
     for (std::size_t i = 0; i < seen.sidecars.size(); ++i) {
@@ -28,6 +30,9 @@ void restore_file(const Findings& seen, const Decision& decision, const CopyProg
         if (fate == Fate::use || fate == Fate::use_up) {
             put_back(transaction, seen.sidecars[i], decision.way);
             original = &seen.sidecars[i].original;
+            if (broken) {
+                moved.push_back(*broken);
+            }
         }
         if (is_undo_kind(seen.sidecars[i].kind) && (fate == Fate::use_up || fate == Fate::remove)) {
             spent.push_back({seen.sidecars[i].kind, seen.sidecars[i].path});

@@ -79,9 +79,7 @@ void Transaction::copy_with(const std::vector<std::uint8_t>& headers, std::optio
 
 void Transaction::replace(const std::vector<std::uint8_t>& headers, std::optional<std::int64_t> modified) {
     copy_with(headers, modified);  // and closes the DLL: Windows may refuse to replace a file that is open
-    must_be_unchanged();
-    lock_->rename_to(dll_.path);
-    os::sync_folder(dll_.path.parent_path());
+    hand_over([&] { lock_->rename_to(dll_.path); });
 }
 
 void Transaction::replace_and_keep(const std::vector<std::uint8_t>& headers, const std::function<void()>& make_room) {
@@ -182,6 +180,31 @@ void Transaction::write_undo(const std::vector<std::uint8_t>& headers) {
     os::sync_folder(dll_.path.parent_path());
 }
 
+fs::path Transaction::keep_broken() {
+    broken_ = free_numbered_path(backup_path(dll_.path));
+    return *broken_;
+}
+
+/// Gives the DLL's name to another file. A broken DLL keeps a name itself, and has one at every moment.
+void Transaction::hand_over(const std::function<void()>& give_name) {
+    must_be_unchanged();
+    if (!broken_) {
+        give_name();
+    } else {
+        const bool linked = os::can_be_replaced(dll_.path) && os::make_hard_link(dll_.path, *broken_);
+        if (!linked) {
+            os::rename_new(dll_.path, *broken_);
+        }
+        try {
+            give_name();
+        } catch (...) {
+            take_back([&] { linked ? void(os::remove(*broken_)) : os::rename_new(*broken_, dll_.path); });
+            throw;
+        }
+    }
+    os::sync_folder(dll_.path.parent_path());
+}
+
 void Transaction::copy_back(const Sidecar& backup) {
     {
         const os::File source = os::File::open_to_read(backup.path);
@@ -193,9 +216,7 @@ void Transaction::copy_back(const Sidecar& backup) {
         os::set_modified(lock_->temporary(), backup.info.modified);
         lock_->temporary().flush();
     }
-    must_be_unchanged();
-    lock_->rename_to(dll_.path);
-    os::sync_folder(dll_.path.parent_path());
+    hand_over([&] { lock_->rename_to(dll_.path); });
 }
 
 void Transaction::cut_back(const Sidecar& undo) {
@@ -212,21 +233,19 @@ void Transaction::cut_back(const Sidecar& undo) {
         copy.flush();
         read_back(copy, undo.original, undo.original_size);
     }
-    must_be_unchanged();
-    lock_->rename_to(dll_.path);
-    os::sync_folder(dll_.path.parent_path());
+    hand_over([&] { lock_->rename_to(dll_.path); });
 }
 
 void Transaction::rename_back(const Sidecar& backup) {
-    must_be_unchanged();
     must_be(backup.path, backup.info);
-    if (backup.info.identity == dll_.info.identity) {
-        // A crash left both names on one file; renaming one to the other would do nothing.
-        os::remove(backup.path);
-    } else {
-        os::rename_over(backup.path, dll_.path);
-    }
-    os::sync_folder(dll_.path.parent_path());
+    hand_over([&] {
+        if (backup.info.identity == dll_.info.identity) {
+            // A crash left both names on one file; renaming one to the other would do nothing.
+            os::remove(backup.path);
+        } else {
+            os::rename_over(backup.path, dll_.path);
+        }
+    });
 }
 
 fs::path Transaction::move_aside(const Sidecar& backup) {

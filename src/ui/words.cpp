@@ -21,6 +21,8 @@ std::string words(const Reason& reason) {
         case Why::missing_for_good: return "the file is missing, and what has its backup's name is none";
         case Why::no_backup: return "it is patched, but there is no backup";
         case Why::no_valid_backup: return "no valid backup";
+        case Why::broken: return "it is broken, and a backup is whole";
+        case Why::broken_upgrade: return "it is cut short, and of another build than its backup";
         case Why::bad_backup: return "a backup can't be used";
         case Why::not_ours: return "not fixnvpe's";
         case Why::usable: return "restore could use it";
@@ -74,6 +76,7 @@ std::string words(const Note& note) {
             return note.error && note.error->hint() == Hint::remove_if_alone ? "another fixnvpe may be at work on it"
                                                                              : words({Why::in_use});
         case NoteCode::skipped_signed: return "signed: skipped";
+        case NoteCode::broken_aside: return "the broken file was moved to " + file;
         case NoteCode::put_back: return "the file was missing and its backup was put back first";
         case NoteCode::relocations_unknown: return "its relocations can't be counted: " + cause;
     }
@@ -114,6 +117,22 @@ std::string words(const PythonEnvironment& environment) {
     return text;
 }
 
+namespace {
+
+Error error_of_broken(const FileOutcome& outcome) {
+    const ErrorCode code = outcome.cause ? outcome.cause->code() : ErrorCode::truncated;
+    const std::string message = outcome.cause ? outcome.cause->message() : "check the file: " + words(outcome.reason);
+    if (outcome.undone.why == Why::broken_upgrade) {
+        return Error(code, message, Hint::cut_short).at(outcome.path);
+    }
+    return Error(code, message,
+                 fmt::format("{} beside it is whole: fixnvpe restore \"{}\" puts it back",
+                             printable_path(outcome.backup->path.filename()), printable_path(outcome.path)))
+        .at(outcome.path);
+}
+
+}  // namespace
+
 std::optional<Error> error_of(const FileOutcome& outcome, Command command) {
     if (outcome.error || outcome.undone.why == Why::nothing) {
         return outcome.error;
@@ -128,6 +147,8 @@ std::optional<Error> error_of(const FileOutcome& outcome, Command command) {
                          fmt::format("name that file itself to {} it", to_string(command)));
         case Why::missing: return error(ErrorCode::missing, "look up", Hint::restore_puts_back);
         case Why::missing_for_good: return error(ErrorCode::not_found, "look up", Hint::none);
+        case Why::broken:
+        case Why::broken_upgrade: return error_of_broken(outcome);
         case Why::half_done: return error(ErrorCode::half_done, to_string(command), Hint::patch_finishes);
         case Why::no_backup: return error(ErrorCode::no_backup, to_string(command), Hint::install_again);
         default: return error(ErrorCode::refused, "refused", Hint::none);

@@ -163,10 +163,91 @@ TEST_CASE("originals: the backup beside a DLL that was cut short stays") {
     for (const std::uintmax_t size : {4200U, 600U, 0U}) {
         INFO(size);
         fs::resize_file(session / "a.dll", size);
-        static_cast<void>(session.fixnvpe({"restore", "."}));
         static_cast<void>(session.fixnvpe({"clean", "a.dll"}));
         CHECK(read_file(session / "a.dll.bak") == testdata("x64-writable.dll"));
     }
+}
+
+TEST_CASE("originals: a broken DLL is put back from a whole backup, and kept as NAME.bak.N") {
+    const std::string backup = GENERATE("a.dll.bak", "a.dll_bak");
+    const bool was_patched = GENERATE(true, false);
+    struct Break {
+        std::uintmax_t size;
+        const char* code;
+        bool recognised;
+    };
+    const Break breaks[] = {
+        {4200, "truncated", true}, {700, "truncated", true}, {600, "truncated", false}, {0, "not-pe", false}};
+    for (const Break& b : breaks) {
+        INFO(backup << ' ' << b.size);
+        const Session session;
+        session.writable("a.dll");
+        session.writable(backup);
+        if (was_patched) {
+            write_file(session / "a.dll", testdata("x64-patched.dll"));
+        }
+        fs::resize_file(session / "a.dll", b.size);
+        const std::string broken = read_file(session / "a.dll");
+        const std::string refused =
+            std::string("a.dll error !") + b.code + (b.recognised ? " (raw-data-past-end)" : "") + "; exit 2";
+        session.age();
+        const Snapshot before = session.snapshot();
+        for (const std::string command : {"verify", "scan", "patch"}) {
+            CHECK(session.told({command, "a.dll"}) == refused);
+            CHECK(session.told({command, "."}) == "./" + refused);
+        }
+        const nlohmann::json file = session.json({"verify", "a.dll"}).at("files").at(0);
+        CHECK(file.at("backup").at("path") == backup);
+        CHECK(file.at("backup").at("state") == "whole");
+        CHECK(file.at("error").at("hint") == backup + " beside it is whole: fixnvpe restore \"a.dll\" puts it back");
+        CHECK(session.told({"restore", "-n", "a.dll"}) == "a.dll error+would-restore; exit 0");
+        if (!b.recognised) {
+            CHECK(session.told({"restore", "."}) == "./" + refused);
+            CHECK(session.json({"restore", "."}).at("files").at(0).at("error").at("hint") ==
+                  backup + " beside it is whole: fixnvpe restore \"./a.dll\" puts it back");
+        }
+        CHECK(session.snapshot() == before);
+
+        const std::string target = b.recognised ? "." : "a.dll";
+        const std::string path = b.recognised ? "./a.dll" : "a.dll";
+        CHECK(session.told({"restore", target}) == path + " unpatched+restored (broken-aside); exit 0");
+        CHECK(read_file(session / "a.dll") == testdata("x64-writable.dll"));
+        CHECK(read_file(session / "a.dll.bak.1") == broken);
+        CHECK(session.names() == "a.dll a.dll.bak.1");
+        CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched; exit 0");
+    }
+}
+
+TEST_CASE("originals: restore --keep-backup of a broken DLL keeps the backup, too") {
+    const Session session;
+    session.writable("a.dll.bak");
+    session.text("a.dll", "");
+    CHECK(session.told({"restore", "--keep-backup", "a.dll"}) == "a.dll unpatched+restored (broken-aside); exit 0");
+    CHECK(session.names() == "a.dll a.dll.bak a.dll.bak.1");
+    CHECK(read_file(session / "a.dll") == testdata("x64-writable.dll"));
+}
+
+TEST_CASE("originals: an upgrade that was cut short is no place for the old build") {
+    const Session session;
+    session.another_build("a.dll");
+    session.writable("a.dll.bak");
+    fs::resize_file(session / "a.dll", 4200);
+    session.age();
+    const Snapshot before = session.snapshot();
+    for (const std::string command : {"verify", "patch", "restore"}) {
+        CHECK(session.told({command, "a.dll"}) == "a.dll error !truncated (raw-data-past-end); exit 2");
+    }
+    CHECK(session.json({"restore", "a.dll"}).at("files").at(0).at("error").at("hint") ==
+          "the file is cut short: install it again");
+    CHECK(session.snapshot() == before);
+}
+
+TEST_CASE("originals: beside what was no DLL of ours, a file is only what it is") {
+    const Session session;
+    session.text("notes.dll", "my notes");
+    session.text("notes.dll.bak", "my older notes");
+    CHECK(session.told({"verify", "notes.dll"}) == "notes.dll not-pe !not-pe; exit 2");
+    CHECK(session.told({"restore", "notes.dll"}) == "notes.dll not-pe !not-pe; exit 2");
 }
 
 TEST_CASE("originals: a DLL that was signed after patching is still the build of its backup") {

@@ -8,6 +8,7 @@
 #include "fixnvpe/patch/plan.hpp"
 #include "fixnvpe/pe/reader.hpp"
 #include "support/catch.hpp"
+#include "support/dll_files.hpp"
 #include "support/headers.hpp"
 
 namespace fixnvpe::test {
@@ -138,6 +139,19 @@ TEST_CASE("build: a certificate table appended since is the same build, and noth
     CHECK(said(relate(signed_file(padded + 8, 512, padded + 520), original)) == "other");  // something before it
     CHECK(said(relate(signed_file(padded - 512, 512, padded), original)) == "other");
     CHECK(said(relate(original, signed_file(padded, 512, padded + 512))) == "other");  // the backup was signed
+}
+
+TEST_CASE("build: headers are recognised in a file that was cut short, too, as far as it goes") {
+    const std::string whole = pe_file("x64-writable.dll");
+    const std::string patched_file = patched(whole);
+    const auto same_headers = [&](const std::string& dll, const std::string& backup) {
+        return relate(File(header_bytes(dll), dll.size()), File(header_bytes(backup), backup.size())).same_headers;
+    };
+    CHECK(same_headers(whole.substr(0, 4200), whole));
+    CHECK(same_headers(patched_file.substr(0, 700), whole));
+    std::string other = whole;
+    other[0x88] = 'x';  // TimeDateStamp
+    CHECK_FALSE(same_headers(other.substr(0, 4200), whole));
 }
 
 }  // namespace fixnvpe::test

@@ -551,6 +551,74 @@ TEST_CASE("decide: one that was missing, and is there by now but can't be read, 
     }
 }
 
+TEST_CASE("decide: a broken DLL gives way to a whole backup where it is named or recognised, and to no other build") {
+    struct Row {
+        bool readable;      // its headers
+        bool same_headers;  // as the backup's
+        bool named;
+        std::string restore;
+        Why otherwise;
+    };
+    const Row rows[] = {
+        {false, false, true, "restore rename; full use-up", Why::broken},
+        {false, false, false, "refuse broken", Why::broken},
+        {true, true, true, "restore rename; full use-up", Why::broken},
+        {true, true, false, "restore rename; full use-up", Why::broken},
+        {true, false, true, "refuse broken-upgrade", Why::broken_upgrade},
+        {true, false, false, "refuse broken-upgrade", Why::broken_upgrade},
+    };
+    for (const Row& row : rows) {
+        INFO("row " << &row - rows);
+        DllFacts dll = cuda_dll(false);
+        dll.presence = row.readable ? Presence::there : Presence::damaged;
+        dll.refusal = row.readable ? Reason{Why::raw_data_past_end, 2, 1} : Reason{};
+        dll.named = row.named;
+        SidecarFacts full{Kind::full, row.readable ? State::stale : State::alone, true};
+        full.whole = true;
+        full.same_headers = row.same_headers;
+        for (const Command command : {Command::verify, Command::scan, Command::patch, Command::restore}) {
+            INFO(to_string(command));
+            Policy policy;
+            policy.command = command;
+            const Decision decision = decide(policy, dll, {full});
+            CHECK(decision.status == Status::error);
+            CHECK_FALSE(decision.needs_patch);
+            if (command == Command::restore) {
+                CHECK(described(decision, {full}) == row.restore);
+                CHECK(decision.gives_way == (decision.act == Act::restore));
+            } else {
+                CHECK(decision.act == Act::refuse);
+                CHECK(decision.reason == Reason{row.otherwise});
+            }
+        }
+        Policy keeps;
+        keeps.command = Command::restore;
+        keeps.keep_backup = true;
+        if (decide(keeps, dll, {full}).act == Act::restore) {
+            CHECK(described(decide(keeps, dll, {full}), {full}) == "restore copy-back; full use");
+        }
+        for (const auto& [whole, ours, kind] :
+             {std::tuple{false, true, Kind::full}, std::tuple{true, false, Kind::full},
+              std::tuple{true, true, Kind::numbered}}) {
+            SidecarFacts none = full;
+            none.whole = whole;
+            none.ours = ours;
+            none.kind = kind;
+            CHECK(decide(keeps, dll, {none}).gives_way == false);
+        }
+    }
+}
+
+TEST_CASE("decide: of two whole backups of a broken DLL, the one that is recognised is taken") {
+    DllFacts dll = cuda_dll(false);
+    dll.refusal = {Why::raw_data_past_end, 2, 1};
+    Sidecars sidecars{{Kind::full, State::stale, true}, {Kind::legacy, State::stale, true}};
+    sidecars[0].whole = sidecars[1].whole = sidecars[1].same_headers = true;
+    Policy policy;
+    policy.command = Command::restore;
+    CHECK(described(decide(policy, dll, sidecars), sidecars) == "restore rename; legacy use-up");
+}
+
 TEST_CASE("decide: refused, signed, linked: what keeps patch from a file that needs it, in this order") {
     struct Row {
         const char* what;

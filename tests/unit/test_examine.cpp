@@ -169,7 +169,7 @@ TEST_CASE("examine: beside a DLL without GPU code nothing is looked at but what 
     CHECK(examine(query_of(dll)).sidecars.size() == 2);
 }
 
-TEST_CASE("examine: a DLL that is missing or damaged is an error, unless it is looked at for clean") {
+TEST_CASE("examine: a DLL that is missing or damaged is an error, unless it is looked at for clean, or has a backup") {
     const TempFolder folder;
     folder.file("a.dll.bak", original());
     Query query = query_of(folder / "a.dll");
@@ -183,7 +183,11 @@ TEST_CASE("examine: a DLL that is missing or damaged is an error, unless it is l
     CHECK(examine(query).sidecars.at(0).state == SidecarState::alone);
     CHECK_FALSE(same(missing, examine(query)));
     query.lenient = false;
-    CHECK_THROWS_AS(examine(query), Error);
+    CHECK(examine(query).presence == Presence::damaged);
+    CHECK(examine(query).why_damaged->code() == ErrorCode::not_pe);
+    CHECK(examine(query).sidecars.at(0).whole);
+    folder.file("a.dll.bak", original().substr(0, original().size() - 1));
+    CHECK(code_of([&] { static_cast<void>(examine(query)); }) == ErrorCode::not_pe);
 }
 
 TEST_CASE("examine: what decides over a DLL is what its headers and its plan say") {

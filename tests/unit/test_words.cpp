@@ -106,6 +106,16 @@ TEST_CASE("words: what was refused is an error, too, with the code of its reason
     CHECK(error(Why::missing_for_good).code() == ErrorCode::not_found);
     CHECK(error(Why::no_backup).code() == ErrorCode::no_backup);
     CHECK(error(Why::no_backup).hint() == Hint::install_again);
+    file.cause = Error(ErrorCode::not_pe, "read headers: the file is empty");
+    file.backup = BackupFacts{SidecarKind::full, "lib/a.dll.bak", BackupState::whole};
+    CHECK(describe(error(Why::broken)) ==
+          "lib/a.dll: read headers: the file is empty\n"
+          "  hint: a.dll.bak beside it is whole: fixnvpe restore \"lib/a.dll\" puts it back");
+    file.cause.reset();
+    file.reason = {Why::raw_data_past_end, 2, 1};
+    CHECK(error(Why::broken_upgrade).code() == ErrorCode::truncated);
+    CHECK(error(Why::broken_upgrade).message() == "check the file: " + words(file.reason));
+    CHECK(error(Why::broken_upgrade).hint() == Hint::cut_short);
     CHECK(error(Why::force_integrity).code() == ErrorCode::refused);
     CHECK(error(Why::force_integrity).message() == "refused: " + words({Why::force_integrity}));
     file.error = Error(ErrorCode::busy, "lock: busy").at("a.dll");

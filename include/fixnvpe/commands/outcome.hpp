@@ -52,6 +52,7 @@ enum class NoteCode {
     temporary_removed,
     in_work,  ///< another fixnvpe holds the lock
     skipped_signed,
+    broken_aside,         ///< file: the new name of the broken file that it took the place of
     put_back,             ///< the file was missing, and its backup has its name again
     relocations_unknown,  ///< error: why they can't be counted
 };
@@ -69,6 +70,7 @@ inline constexpr auto names_of<NoteCode> = names<NoteCode>({
     {NoteCode::temporary_removed, "temporary-removed"},
     {NoteCode::in_work, "in-work"},
     {NoteCode::skipped_signed, "skipped-signed"},
+    {NoteCode::broken_aside, "broken-aside"},
     {NoteCode::put_back, "put-back"},
     {NoteCode::relocations_unknown, "relocations-unknown"},
 });
@@ -98,7 +100,7 @@ struct HeaderFacts {
 };
 
 /// What the JSON calls the state of a backup.
-enum class BackupState { valid, copy, patched_itself, stale, unusable };
+enum class BackupState { valid, copy, patched_itself, stale, whole, unusable };
 
 template <>
 inline constexpr auto names_of<BackupState> = names<BackupState>({
@@ -106,6 +108,7 @@ inline constexpr auto names_of<BackupState> = names<BackupState>({
     {BackupState::copy, "copy"},
     {BackupState::patched_itself, "patched-itself"},
     {BackupState::stale, "stale"},
+    {BackupState::whole, "whole"},
     {BackupState::unusable, "unusable"},
 });
 
@@ -129,6 +132,7 @@ struct FileOutcome {
     CommitCharge commit;                     ///< before the command; saved: by what this request would do
     std::vector<Edit> edits;                 ///< made, or to be made
     std::optional<BackupFacts> backup;       ///< after the command: a valid one, else the first that is there
+    std::optional<Error> cause;              ///< why the file is broken, where undone says that it is
     std::optional<std::uint64_t> relocated;  ///< scan: bytes of the pages that hold relocations, where they matter
     std::vector<Warning> warnings;
     std::vector<Note> notes;

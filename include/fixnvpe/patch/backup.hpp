@@ -20,7 +20,7 @@ enum class SidecarState {
     patched_itself,  ///< lacks a bit that the DLL has: never an original
     stale,           ///< none of these: as far as can be told, of another build of the DLL
     unusable,        ///< a link, damaged, or can't be read
-    alone,           ///< the DLL is missing or can't be read: there is nothing to hold it against
+    alone,           ///< the DLL is missing or broken: there is nothing to hold it against
     free,            ///< a temporary that a crash left
     locked,          ///< a temporary that another process holds
 };
@@ -36,6 +36,8 @@ struct Sidecar {
     bool compared = false;                 ///< byte for byte: what state says was seen
     bool equal = true;                     ///< copy: in every byte, as far as it was compared
     bool shown_to_be_other = false;        ///< stale: another build, and not only as far as can be told
+    bool whole = false;                    ///< full, legacy, numbered: a PE file with GPU code, not cut short
+    bool same_headers = false;             ///< but for what a patch changes, whatever the sizes
     bool signed_since = false;             ///< the DLL has a certificate table that the backup lacks
     unsigned bits = 0;                     ///< of those that a patch clears: how many are set in the original
     bool ours = true;                      ///< false: its name alone is like ours, it is no PE file with GPU code

@@ -27,6 +27,7 @@ struct Relation {
     bool shown_to_be_other = false;  ///< Machine, or TimeDateStamp where both have one, differs
     /// CheckSum shows that all other bytes are equal, too: it is set in both, and differs exactly as the bits make it.
     bool proven = false;
+    bool same_headers = false;   ///< but for the bits that a patch clears and CheckSum, whatever the sizes
     bool has_more_bits = false;  ///< the backup has a bit that a patch has cleared in the DLL
     bool lacks_bits = false;     ///< the DLL has one that is clear in the backup: that was patched itself
     unsigned bits = 0;           ///< how many of the bits that a patch clears are set in the backup

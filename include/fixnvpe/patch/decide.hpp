@@ -15,6 +15,7 @@ namespace fixnvpe {
 struct DllFacts {
     enum class Presence { there, missing, damaged };
     Presence presence = Presence::there;
+    bool named = false;    ///< itself, and not only found
     bool is_link = false;  ///< a link that was found: not to be written to
     bool has_fatbin = false;
     bool dynamic_base = false;
@@ -34,6 +35,8 @@ struct SidecarFacts {
     bool shown_to_be_other = false;  ///< stale: surely another build
     bool signed_since = false;       ///< the DLL has a certificate table that it lacks
     unsigned bits = 0;               ///< of an original: how many are set that a patch clears
+    bool whole = false;              ///< not an undo file, and not cut short
+    bool same_headers = false;       ///< as the DLL's, but for what a patch changes, whatever the sizes
 };
 
 enum class Act {
@@ -75,6 +78,7 @@ struct Decision {
     bool needs_patch = false;       ///< true for `unpatched`, and for `refused` where it would else be that
     Act act = Act::nothing;
     Way way = Way::none;
+    bool gives_way = false;                 ///< restore: the DLL is broken, and is moved to NAME.bak.N before
     bool undo_first = false;                ///< patch: the edits of the earlier undo file are taken back before
     bool skipped_signed = false;            ///< it is left alone because it is signed
     bool fails = false;                     ///< verify: makes the exit status 1

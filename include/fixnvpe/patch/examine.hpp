@@ -17,6 +17,7 @@ struct Query {
     std::filesystem::path path;
     std::optional<os::FileIdentity> folder = {};  ///< that it was found in; it must be there still, and no other
     AslrPolicy aslr = AslrPolicy::automatic;
+    bool named = false;                    ///< itself, and not only found
     bool is_link = false;                  ///< found, and not named
     bool lenient = false;                  ///< a DLL that is missing or can't be read is no error
     std::vector<SidecarPlace> candidates;  ///< sidecars to look at
@@ -26,7 +27,8 @@ struct Query {
 struct Findings {
     Query query;
     DllFacts::Presence presence = DllFacts::Presence::there;
-    Dll dll;  ///< where it is there
+    Dll dll;                           ///< where it is not there: its path, and what stands under it
+    std::optional<Error> why_damaged;  ///< where it is that
     std::vector<Sidecar> sidecars;
     Plan plan;  ///< empty where there is nothing to do
 

@@ -61,6 +61,8 @@ enum class Why {
     missing_for_good,  ///< nor is what has its backup's name one
     no_backup,         ///< patched, and nothing to restore it from
     no_valid_backup,   ///< patched, and verify was asked to require a backup
+    broken,            ///< cut short or no PE file, but a backup is whole; value: its index
+    broken_upgrade,    ///< cut short, and of another build than its backup
     bad_backup,        ///< one that stands in the way can't be used, or belongs to another build
     // A file of ours beside it stays, or goes.
     not_ours,
@@ -90,6 +92,8 @@ inline constexpr auto names_of<Why> = names<Why>({
     {Why::missing_for_good, "not-found"},
     {Why::no_backup, "no-backup"},
     {Why::no_valid_backup, "no-valid-backup"},
+    {Why::broken, "broken"},
+    {Why::broken_upgrade, "broken-upgrade"},
     {Why::bad_backup, "bad-backup"},
     {Why::not_ours, "not-ours"},
     {Why::usable, "usable"},

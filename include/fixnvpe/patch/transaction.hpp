@@ -39,6 +39,9 @@ public:
     void go_on_with(const std::vector<std::uint8_t>& headers);
     /// Writes the undo file for this change, whole and to the disk.
     void write_undo(const std::vector<std::uint8_t>& headers);
+    /// The DLL is broken: when copy_back() or rename_back() give its name to another file, it gets the next free name
+    /// NAME.bak.N. @return that, which is free until then
+    std::filesystem::path keep_broken();
     /// A copy of a backup takes the DLL's name. Gives up the lock.
     void copy_back(const Sidecar& backup);
     /// A copy of the DLL without what was appended to it since takes its name: with the header bytes and the size that
@@ -55,12 +58,14 @@ public:
 private:
     void copy_with(const std::vector<std::uint8_t>& headers, std::optional<std::int64_t> modified);
     void swap_in();
+    void hand_over(const std::function<void()>& give_name);
     void must_be_unchanged() const;
     [[nodiscard]] os::File open_unchanged() const;
 
     std::optional<os::Lock> lock_;
     Dll dll_;
     CopyProgress progress_;
+    std::optional<std::filesystem::path> broken_;  ///< what the DLL is to be called
 };
 
 /// Removes a temporary that a crash left beside the DLL, unless another process holds it.
