@@ -25,11 +25,17 @@ std::u32string without_case(const path& p) {
     return name;
 }
 
+/// A link may be the backup of a link.
+bool is_file(os::FileType type, SidecarKind kind) {
+    const bool is_copy = !is_undo_kind(kind) && kind != SidecarKind::temporary;
+    return type == os::FileType::regular || (type == os::FileType::link && is_copy);
+}
+
 }  // namespace
 
 Listing::Listing(const path& folder, const path& spelling) : entries_(os::list_folder(folder)) {
     for (const os::FolderEntry& entry : entries_) {
-        if (const auto own = sidecar_name(entry.name); own && entry.type == os::FileType::regular) {
+        if (const auto own = sidecar_name(entry.name); own && is_file(entry.type, own->kind)) {
             const path dll = spelling / own->dll;
             const bool orphan = os::info_of(dll).type == os::FileType::missing;
             sidecars_[folded_name(dll)].push_back({spelling / entry.name, dll, own->kind, orphan, {}});

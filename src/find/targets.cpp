@@ -68,6 +68,11 @@ Absent find_absent(const path& target, bool magic) {
     return result;
 }
 
+/// Whatever a link leads to.
+bool may_be_backup(os::FileType type) {
+    return type == os::FileType::regular || type == os::FileType::link;
+}
+
 /// One name in one folder, however the user spells them.
 using Key = std::pair<os::FileIdentity, path::string_type>;
 
@@ -122,32 +127,31 @@ private:
         const path names = target.relative_path();
         const bool magic = std::any_of(names.begin(), names.end(), [](const path& n) { return has_magic(points(n)); });
         os::FileType type = type_of(target, magic);
-        path file = target;
-        if (type == os::FileType::link) {
-            file = os::canonical(target);
-            type = os::info_of(file).type;
+        const bool link = type == os::FileType::link;
+        if (link) {
+            type = os::info_behind(target).type;
         }
         if (type == os::FileType::folder) {
             search(target, Glob(U"", GLOB_RULES), "no .dll, .pyd or .node file in this folder", {});
-        } else if (type == os::FileType::missing && magic &&
-                   type_of(backup_path(target), magic) != os::FileType::regular) {
+        } else if (type == os::FileType::missing && magic && !may_be_backup(type_of(backup_path(target), magic))) {
             const Absent absent = find_absent(target, magic);
             search(absent.folder, Glob(points(absent.rest), GLOB_RULES), "no file matches", why_absent(absent));
         } else {
-            name(target, file, type);
+            name(target, type, link);
         }
     }
 
     /// The user named this file.
-    void name(const path& target, const path& file, os::FileType type) {
+    /// @param type of what it leads to
+    void name(const path& file, os::FileType type, bool link) {
         const path folder = spelled(file.parent_path());
         const os::FileIdentity identity = os::info_behind(folder).identity;
         const Listing& listing = listing_of(folder, identity, file.parent_path());
         const bool missing = type == os::FileType::missing;
-        const bool has_backup = missing && os::info_of(backup_path(file)).type == os::FileType::regular;
+        const bool has_backup = missing && may_be_backup(os::info_of(backup_path(file)).type);
         const path dll =
             has_backup ? dll_of(listing.as_listed(backup_path(file))).value_or(file) : listing.as_listed(file);
-        if (const auto own = sidecar_name(sidecar_name(target) ? target : dll)) {
+        if (const auto own = sidecar_name(dll)) {
             throw Error(ErrorCode::usage, "this is one of fixnvpe's own files",
                         fmt::format("name the DLL itself: {}", printable_path(own->dll)));
         }
@@ -158,10 +162,10 @@ private:
             take(identity, listing.sidecars_of(dll));
         }
         if (!missing || has_backup) {
-            take(identity, {dll, true, false, missing, identity, listing.numbered_of(dll)});
+            take(identity, {dll, true, link, missing, identity, listing.numbered_of(dll)});
         } else if (!matched_) {
             must_be_absent(file);
-            throw Error(ErrorCode::no_match, "not found", why_absent(find_absent(target, false)));
+            throw Error(ErrorCode::no_match, "not found", why_absent(find_absent(file, false)));
         }
     }
 

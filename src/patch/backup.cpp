@@ -49,7 +49,8 @@ SidecarState state_of(const Relation& relation) {
 
 void examine_copy(Sidecar& sidecar, const Dll* dll) {
     const os::File opened = os::File::open_to_read(sidecar.path);
-    const std::uint64_t size = opened.opened_as().size;
+    sidecar.contents = opened.opened_as();
+    const std::uint64_t size = sidecar.contents.size;
     std::vector<std::uint8_t> headers = read_headers(opened, size);
     if (dll == nullptr) {
         const std::optional<PeImage> image = try_pe(headers, size);
@@ -65,7 +66,7 @@ void examine_copy(Sidecar& sidecar, const Dll* dll) {
     sidecar.whole = is_whole(image, size);
     sidecar.same_headers = relation.same_headers;
     sidecar.state = state_of(relation);
-    sidecar.proven = relation.proven || opened.opened_as().identity == dll->info.identity;
+    sidecar.proven = relation.proven || sidecar.contents.identity == dll->info.identity;
     sidecar.shown_to_be_other = relation.shown_to_be_other;
     sidecar.signed_since = relation.build == Build::signed_since;
     sidecar.bits = relation.bits;
@@ -153,12 +154,13 @@ std::optional<Sidecar> examine_sidecar(const SidecarPlace& place, const fs::path
         return sidecar;
     }
     try {
-        if (sidecar.info.type == os::FileType::link) {
+        if (sidecar.is_link() && is_undo_kind(place.kind)) {
             throw Error(ErrorCode::link, "check the backup: it is a link", Hint::put_file_there);
         }
         is_undo_kind(place.kind) ? examine_undo(sidecar, dll) : examine_copy(sidecar, dll);
     } catch (Error& error) {
-        const bool stale = error.code() == ErrorCode::stale_backup;
+        const bool leads_nowhere = sidecar.is_link() && error.code() == ErrorCode::not_found;  // no original any more
+        const bool stale = error.code() == ErrorCode::stale_backup || (leads_nowhere && dll != nullptr);
         const Hint hint = !stale && error.hint() == Hint::none ? Hint::move_away : error.hint();
         sidecar.state = stale ? SidecarState::stale : SidecarState::unusable;
         sidecar.ours = sidecar.ours && (stale || is_undo_kind(place.kind));
@@ -178,11 +180,11 @@ void compare_bytes(Sidecar& sidecar, const Dll& dll, const std::function<void(st
         check_by_sum(sidecar, dll, progress);
         return;
     }
-    if (sidecar.state == SidecarState::copy && sidecar.info.size != dll.info.size) {
+    if (sidecar.state == SidecarState::copy && sidecar.contents.size != dll.info.size) {
         sidecar.equal = false;  // the DLL was signed since
         return;
     }
-    if (sidecar.info.identity == dll.info.identity) {
+    if (sidecar.contents.identity == dll.info.identity) {
         return;  // one file by two names
     }
     const os::File ours = os::File::open_to_read(dll.path);
@@ -190,7 +192,7 @@ void compare_bytes(Sidecar& sidecar, const Dll& dll, const std::function<void(st
     std::vector<std::uint8_t> a(CHUNK);
     std::vector<std::uint8_t> b(CHUNK);
     // A certificate table that was appended since is not the backup's.
-    const std::uint64_t end = std::min(dll.info.size, sidecar.info.size);
+    const std::uint64_t end = std::min(dll.info.size, sidecar.contents.size);
     for (std::uint64_t at = std::min<std::uint64_t>(dll.headers.size(), end); at < end;) {
         const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(end - at, CHUNK));
         const std::size_t got = ours.read_at(at, ByteSpan(a).first(wanted));

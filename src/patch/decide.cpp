@@ -117,16 +117,14 @@ void decide_patch(Decision& decision, const Policy& policy, const DllFacts& dll,
         decision.skipped_signed = true;
         return;
     }
-    if (dll.is_link) {
-        refuse(decision, {Why::is_link});
-        return;
-    }
+    // A link is a backup that costs nothing.
+    const BackupMode asked = dll.is_link && policy.backup == BackupMode::undo ? BackupMode::full : policy.backup;
     const std::size_t half_done = find(sidecars, is_half_done);
     const std::size_t earlier = earlier_original(sidecars).value_or(NONE);
     // An undo file's edits are taken back first; but what was signed since is no more what they led to.
     if (earlier != NONE && (!is_undo(sidecars[earlier]) || sidecars[earlier].signed_since)) {
         decision.act = Act::patch;
-        decision.way = policy.backup == BackupMode::full ? Way::replace : Way::edit;
+        decision.way = asked == BackupMode::full ? Way::replace : Way::edit;
         return;
     }
     // Another that holds as much stays, and no backup is made.
@@ -137,13 +135,13 @@ void decide_patch(Decision& decision, const Policy& policy, const DllFacts& dll,
     if (other != NONE) {
         decision.act = Act::patch;
         decision.undo_first = true;
-        decision.way = policy.backup == BackupMode::full ? Way::replace : Way::edit;
+        decision.way = asked == BackupMode::full ? Way::replace : Way::edit;
         decision.sidecars[earlier].fate = Fate::remove;
         return;
     }
     // It is an original, or will be as soon as the edits of its undo file are taken back.
     decision.undo_first = earlier != NONE;
-    const BackupMode mode = decision.undo_first && policy.backup == BackupMode::none ? BackupMode::undo : policy.backup;
+    const BackupMode mode = decision.undo_first && asked == BackupMode::none && !dll.is_link ? BackupMode::undo : asked;
     const std::size_t unusable = find(sidecars, [](const SidecarFacts& s) {
         return s.state == SidecarState::unusable && (s.kind == SidecarKind::full || s.kind == SidecarKind::undo);
     });
@@ -156,7 +154,7 @@ void decide_patch(Decision& decision, const Policy& policy, const DllFacts& dll,
     decide_backup_of_original(decision, mode, sidecars);
 }
 
-void decide_restore(Decision& decision, const Policy& policy, const DllFacts& dll, const Sidecars& sidecars) {
+void decide_restore(Decision& decision, const Policy& policy, const Sidecars& sidecars) {
     std::size_t chosen = find_original(sidecars);
     if (chosen == NONE && decision.status == Status::patched) {
         const std::size_t bad = find(sidecars, [](const SidecarFacts& s) {
@@ -172,10 +170,6 @@ void decide_restore(Decision& decision, const Policy& policy, const DllFacts& dl
         });
     }
     if (chosen == NONE) {
-        return;
-    }
-    if (dll.is_link) {
-        refuse(decision, {Why::is_link});
         return;
     }
     decision.act = Act::restore;
@@ -346,7 +340,7 @@ Decision decide(const Policy& policy, const DllFacts& dll, const Sidecars& sidec
     }
     switch (policy.command) {
         case Command::patch: decide_patch(decision, policy, dll, sidecars); break;
-        case Command::restore: decide_restore(decision, policy, dll, sidecars); break;
+        case Command::restore: decide_restore(decision, policy, sidecars); break;
         case Command::verify:
         case Command::scan: decide_verify(decision, policy, dll, sidecars); break;
         case Command::clean: break;

@@ -39,6 +39,11 @@ bool is_broken(const Error& error) {
            error.code() == ErrorCode::malformed;
 }
 
+std::optional<os::FileInfo> link_at(const Query& query) {
+    const os::FileInfo info = query.is_link ? os::info_of(query.path) : os::FileInfo();
+    return info.type == os::FileType::link ? std::optional(info) : std::nullopt;
+}
+
 Findings look(Query query) {
     Findings findings;
     findings.query = std::move(query);
@@ -46,6 +51,7 @@ Findings look(Query query) {
     must_lie_where_found(q);
     try {
         findings.dll = read_dll(q.path);
+        findings.dll.link = link_at(q);
     } catch (Error& error) {
         if (!q.lenient && !is_broken(error)) {
             throw;
@@ -87,7 +93,7 @@ DllFacts Findings::dll_facts() const {
     DllFacts facts;
     facts.presence = presence;
     facts.named = query.named;
-    facts.is_link = query.is_link;
+    facts.is_link = dll.link.has_value();
     if (presence == DllFacts::Presence::there) {
         facts.has_fatbin = dll.image.has_fatbin();
         facts.dynamic_base = dll.image.dynamic_base();
@@ -150,13 +156,17 @@ bool same(const Findings& a, const Findings& b) {
         }
         return result;
     };
+    const auto same_link = [](const std::optional<os::FileInfo>& x, const std::optional<os::FileInfo>& y) {
+        return x && y ? same_file(*x, *y) : x.has_value() == y.has_value();
+    };
     const auto same_sidecar = [](const Sidecar* s, const Sidecar* t) {
         return s->path == t->path && s->by_headers == t->by_headers && same_file(s->info, t->info) &&
                s->original == t->original;
     };
     const auto of_a = backups(a);
     const auto of_b = backups(b);
-    return a.presence == b.presence && same_file(a.dll.info, b.dll.info) && a.dll.headers == b.dll.headers &&
+    return a.presence == b.presence && same_file(a.dll.info, b.dll.info) && same_link(a.dll.link, b.dll.link) &&
+           a.dll.headers == b.dll.headers &&
            std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), same_sidecar);
 }
 

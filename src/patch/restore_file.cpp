@@ -50,10 +50,7 @@ void put_back_missing(const fs::path& dll) {
     const os::Lock lock(dll);
     const fs::path backup = backup_path(dll);
     const os::FileInfo info = os::info_of(backup);
-    if (info.type == os::FileType::link) {
-        throw Error(ErrorCode::link, "put the original back: its backup is a link", Hint::put_file_there).at(backup);
-    }
-    if (info.type != os::FileType::regular) {
+    if (info.type != os::FileType::regular && info.type != os::FileType::link) {
         throw Error(ErrorCode::no_backup, "put the original back: there is no backup").at(dll);
     }
     os::rename_new(backup, dll);

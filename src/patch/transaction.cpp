@@ -50,7 +50,7 @@ Transaction::Transaction(const Findings& seen, CopyProgress progress)
 }
 
 void Transaction::must_be_unchanged() const {
-    must_be(dll_.path, dll_.info);
+    must_be(dll_.path, dll_.link.value_or(dll_.info));
 }
 
 os::File Transaction::open_unchanged() const {
@@ -121,7 +121,7 @@ void Transaction::swap_in() {
 }
 
 void Transaction::edit(const std::vector<std::uint8_t>& headers, std::optional<std::int64_t> modified) {
-    if (open_unchanged().opened_as().hard_links > 1) {
+    if (dll_.link || open_unchanged().opened_as().hard_links > 1) {
         replace(headers, modified);
         return;
     }
@@ -208,12 +208,13 @@ void Transaction::hand_over(const std::function<void()>& give_name) {
 void Transaction::copy_back(const Sidecar& backup) {
     {
         const os::File source = os::File::open_to_read(backup.path);
-        if (!same_file(source.opened_as(), backup.info)) {
+        if (!same_file(source.opened_as(), backup.contents)) {
             throw changed_meanwhile(backup.path);
         }
-        os::copy_contents(source, lock_->temporary(), [&](std::uint64_t done) { progress_(done, backup.info.size); });
+        os::copy_contents(source, lock_->temporary(),
+                          [&](std::uint64_t done) { progress_(done, backup.contents.size); });
         os::copy_metadata(source, lock_->temporary());
-        os::set_modified(lock_->temporary(), backup.info.modified);
+        os::set_modified(lock_->temporary(), backup.contents.modified);
         lock_->temporary().flush();
     }
     hand_over([&] { lock_->rename_to(dll_.path); });
@@ -239,8 +240,10 @@ void Transaction::cut_back(const Sidecar& undo) {
 void Transaction::rename_back(const Sidecar& backup) {
     must_be(backup.path, backup.info);
     hand_over([&] {
-        if (backup.info.identity == dll_.info.identity) {
-            // A crash left both names on one file; renaming one to the other would do nothing.
+        // A crash left both names on one file, and renaming one to the other would do nothing; or one is a link to the
+        // other. A link to what is equal is not worth more than the file.
+        if (backup.contents.identity == dll_.info.identity ||
+            (backup.is_link() && backup.state == SidecarState::copy)) {
             os::remove(backup.path);
         } else {
             os::rename_over(backup.path, dll_.path);

@@ -16,7 +16,6 @@ std::string words(const Reason& reason) {
         case Why::raw_data_past_end:
             return fmt::format("a section's raw data ends at byte {}, but the file has only {}: a broken download",
                                reason.value, reason.limit);
-        case Why::is_link: return "it is a link to another file";
         case Why::missing: return "the file is missing, but its backup is there";
         case Why::missing_for_good: return "the file is missing, and what has its backup's name is none";
         case Why::no_backup: return "it is patched, but there is no backup";
@@ -142,9 +141,6 @@ std::optional<Error> error_of(const FileOutcome& outcome, Command command) {
         return Error(code, fmt::format("{}: {}", step, why), hint).at(outcome.path);
     };
     switch (outcome.undone.why) {
-        case Why::is_link:
-            return error(ErrorCode::link, to_string(command),
-                         fmt::format("name that file itself to {} it", to_string(command)));
         case Why::missing: return error(ErrorCode::missing, "look up", Hint::restore_puts_back);
         case Why::missing_for_good: return error(ErrorCode::not_found, "look up", Hint::none);
         case Why::broken:

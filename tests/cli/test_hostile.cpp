@@ -173,7 +173,7 @@ TEST_CASE("hostile: a run over many files, most of them bad, never holds more th
             words.insert(words.begin(), {"prlimit", "--nofile=24"});
             const ProcessResult result = session.run({.words = words});
             CHECK(result.exit_status == 2);
-            CHECK_THAT(result.out, contains(command == "patch" ? "200 files patched" : "200 files restored"));
+            CHECK_THAT(result.out, contains(command == "patch" ? "300 files patched" : "300 files restored"));
             CHECK_THAT(result.err, !contains("Too many open files"));
         }
     }

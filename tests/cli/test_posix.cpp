@@ -301,44 +301,157 @@ TEST_CASE("output: a reader that has gone, a full disk or no output at all are e
     }
 }
 
-TEST_CASE("links: a named link means the file that it leads to", "[posix]") {
-    const Session session;
-    session.writable("real/a.dll");
-    fs::create_symlink("real/a.dll", session / "link.dll");
-    const std::string real = (fs::canonical(session.folder()) / "real/a.dll").string();
-    CHECK(session.told({"patch", "link.dll"}) == real + " patched+patched; saves 4096; exit 0");
-    CHECK(session.names() == "link.dll real/a.dll real/a.dll.bak");
-    CHECK(fs::is_symlink(session / "link.dll"));
-    CHECK(session.fixnvpe({"restore", "link.dll"}).exit_status == 0);
-    CHECK(session.names() == "link.dll real/a.dll");
+namespace {
+
+/// lib/a.dll is a link to a package cache, as uv's symlink mode makes it.
+struct Linked {
+    Session session;
+    FileState cached;
+
+    Linked() {
+        session.writable("cache/a.dll");
+        fs::create_directories(session / "lib");
+        fs::create_symlink("../cache/a.dll", session / "lib/a.dll");
+        session.age();
+        cached = state_of(session / "cache/a.dll");
+    }
+    ~Linked() { CHECK(state_of(session / "cache/a.dll") == cached); }
+    Linked(const Linked&) = delete;
+    Linked& operator=(const Linked&) = delete;
+
+    [[nodiscard]] bool is_link(const fs::path& name) const { return fs::is_symlink(session / "lib" / name); }
+};
+
+}  // namespace
+
+TEST_CASE("links: a link to a DLL is its own backup, a patched copy takes its place, and restore brings it back",
+          "[posix]") {
+    for (const std::string target : {"lib", "lib/a.dll"}) {
+        for (const std::string backup : {"full", "undo"}) {
+            INFO(target << ' ' << backup);
+            const Linked linked;
+            const Session& session = linked.session;
+            const Snapshot before = session.snapshot();
+            CHECK(session.told({"verify", target}) == "lib/a.dll unpatched; saves 4096; exit 1");
+            CHECK(session.told({"patch", "-n", "--backup", backup, target}) ==
+                  "lib/a.dll unpatched+would-patch; saves 4096; exit 0");
+            CHECK(session.snapshot() == before);
+            CHECK(session.told({"patch", "--backup", backup, target}) ==
+                  "lib/a.dll patched+patched; saves 4096; exit 0");
+            CHECK_FALSE(linked.is_link("a.dll"));
+            CHECK(linked.is_link("a.dll.bak"));
+            CHECK(session.names() == "cache/a.dll lib/a.dll lib/a.dll.bak");
+            CHECK(session.told({"patch", target}) == "lib/a.dll patched; exit 0");
+            CHECK(session.told({"verify", "--require-backup", target}) == "lib/a.dll patched; exit 0");
+            CHECK(session.told({"clean", target}) == "lib/a.dll.bak patched (usable); exit 0");
+            CHECK(session.told({"restore", target}) == "lib/a.dll unpatched+restored; exit 0");
+            CHECK(session.snapshot() == before);
+            CHECK(linked.is_link("a.dll"));
+        }
+    }
 }
 
-TEST_CASE("links: one that is found in a folder is not followed to a file outside", "[posix]") {
+TEST_CASE("links: with --backup none a patched copy takes the link's place", "[posix]") {
+    const Linked linked;
+    CHECK(linked.session.told({"patch", "--backup", "none", "lib"}) == "lib/a.dll patched+patched; saves 4096; exit 0");
+    CHECK_FALSE(linked.is_link("a.dll"));
+    CHECK(linked.session.names() == "cache/a.dll lib/a.dll");
+}
+
+TEST_CASE("links: restore --keep-backup copies what a link leads to", "[posix]") {
+    const Linked linked;
+    REQUIRE(linked.session.fixnvpe({"patch", "lib"}).exit_status == 0);
+    CHECK(linked.session.told({"restore", "--keep-backup", "lib"}) == "lib/a.dll unpatched+restored; exit 0");
+    CHECK_FALSE(linked.is_link("a.dll"));
+    CHECK(linked.is_link("a.dll.bak"));
+    CHECK(read_file(linked.session / "lib/a.dll") == testdata("x64-writable.dll"));
+    // The file is the original by now, and the link no more than another name of it.
+    CHECK(linked.session.told({"restore", "lib"}) == "lib/a.dll unpatched+restored; exit 0");
+    CHECK_FALSE(linked.is_link("a.dll"));
+    CHECK(linked.session.names() == "cache/a.dll lib/a.dll");
+}
+
+TEST_CASE("links: what was patched under another policy starts from what the link leads to", "[posix]") {
+    const Linked linked;
+    REQUIRE(linked.session.fixnvpe({"patch", "--aslr", "keep", "lib"}).exit_status == 0);
+    REQUIRE(linked.session.fixnvpe({"patch", "--aslr", "clear", "--backup", "undo", "lib"}).exit_status == 0);
+    CHECK(linked.session.names() == "cache/a.dll lib/a.dll lib/a.dll.bak");
+    CHECK(read_file(linked.session / "lib/a.dll") == testdata("x64-patched.dll"));
+    CHECK(linked.session.fixnvpe({"restore", "lib"}).exit_status == 0);
+    CHECK(linked.is_link("a.dll"));
+}
+
+TEST_CASE("links: a crash that left the link under its backup's name is made good", "[posix]") {
+    const Linked linked;
+    fs::rename(linked.session / "lib/a.dll", linked.session / "lib/a.dll.bak");
+    CHECK(linked.session.told({"restore", "lib/a.dll"}) == "lib/a.dll unpatched+restored (put-back); exit 0");
+    CHECK(linked.is_link("a.dll"));
+}
+
+TEST_CASE("links: after an upgrade the old link is none of its originals, whether it still leads somewhere or not",
+          "[posix]") {
+    for (const bool gone : {true, false}) {
+        INFO(gone);
+        const Session session;
+        session.another_build("old/a.dll");
+        session.writable("lib/a.dll");
+        fs::create_symlink("../old/a.dll", session / "lib/a.dll.bak");
+        if (gone) {
+            fs::remove(session / "old/a.dll");
+        }
+        CHECK(session.told({"restore", "lib"}) == "lib/a.dll unpatched (stale-backup); exit 0");
+        CHECK(session.told({"patch", "lib"}) == "lib/a.dll patched+patched (moved-aside); saves 4096; exit 0");
+        CHECK(fs::is_symlink(session / "lib/a.dll.bak.1"));
+        CHECK(session.told({"restore", "lib"}) == "lib/a.dll unpatched+restored; exit 0");
+        CHECK(read_file(session / "lib/a.dll") == testdata("x64-writable.dll"));
+    }
+}
+
+TEST_CASE("links: a backup that leads to the DLL itself is no copy of it", "[posix]") {
+    for (const std::string command : {"restore", "clean", "patch"}) {
+        INFO(command);
+        const Session session;
+        session.writable("a.dll");
+        fs::create_symlink("a.dll", session / "a.dll.bak");
+        CHECK(session.fixnvpe({command, "a.dll"}).exit_status == 0);
+        CHECK(session.fixnvpe({"restore", "a.dll"}).exit_status == 0);
+        CHECK(session.names() == "a.dll");
+        CHECK_FALSE(fs::is_symlink(session / "a.dll"));
+        CHECK(read_file(session / "a.dll") == testdata("x64-writable.dll"));
+    }
+}
+
+TEST_CASE("links: folders behind links are not entered", "[posix]") {
     const Session session;
     session.writable("outside/a.dll");
-    fs::create_directories(session / "lib");
-    fs::create_symlink("../outside/a.dll", session / "lib/a.dll");
+    session.writable("lib/b.dll");
     fs::create_directory_symlink("../outside", session / "lib/outside");
-    const Snapshot before = session.snapshot();
-    CHECK(session.told({"patch", "lib"}) == "lib/a.dll unpatched !link; exit 2");
-    CHECK(session.snapshot() == before);
+    CHECK(session.told({"patch", "lib"}) == "lib/b.dll patched+patched; saves 4096; exit 0");
+    CHECK(read_file(session / "outside/a.dll") == testdata("x64-writable.dll"));
 }
 
-TEST_CASE("links: a backup or undo file that is a link is refused, by a dry run, too", "[posix]") {
-    const std::vector<std::pair<std::string, std::string>> modes{
-        {"a.dll.bak", "full"}, {"a.dll.bak", "undo"}, {"a.dll.fixnvpe-undo", "full"}, {"a.dll.fixnvpe-undo", "undo"}};
-    for (const auto& [link, backup] : modes) {
-        for (const std::string target : {"victim", "nowhere"}) {
-            INFO(link << ' ' << backup << ' ' << target);
+TEST_CASE("links: an undo file that is a link is refused, and a backup that leads to something else", "[posix]") {
+    struct Row {
+        const char* link;
+        const char* target;
+        const char* code;
+    };
+    const Row rows[] = {{"a.dll.bak", "victim", "not-pe"},
+                        {"a.dll.fixnvpe-undo", "victim", "link"},
+                        {"a.dll.fixnvpe-undo", "nowhere", "link"}};
+    for (const Row& row : rows) {
+        for (const std::string backup : {"full", "undo"}) {
+            INFO(row.link << ' ' << backup << ' ' << row.target);
             const Session session;
             session.writable("a.dll");
             session.text("victim", "not ours");
-            fs::create_symlink(target, session / link);
+            fs::create_symlink(row.target, session / row.link);
             const Snapshot before = session.snapshot();
-            const std::string refused = "a.dll unpatched !link (unusable-backup); exit 2";
+            const std::string refused = std::string("a.dll unpatched !") + row.code + " (unusable-backup); exit 2";
             CHECK(session.told({"patch", "--backup", backup, "a.dll"}) == refused);
             CHECK(session.told({"patch", "-n", "--backup", backup, "a.dll"}) == refused);
-            CHECK(session.fixnvpe({"patch", "--backup", backup, "a.dll"}).err.starts_with("fixnvpe: " + link + ": "));
+            CHECK(session.fixnvpe({"patch", "--backup", backup, "a.dll"})
+                      .err.starts_with(std::string("fixnvpe: ") + row.link + ": "));
             CHECK(session.told({"restore", "a.dll"}) == "a.dll unpatched (unusable-backup); exit 0");
             CHECK(session.told({"verify", "a.dll"}) == "a.dll unpatched (unusable-backup); saves 4096; exit 1");
             CHECK(session.snapshot() == before);

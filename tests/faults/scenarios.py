@@ -147,6 +147,20 @@ def hard_linked(lab, folder):
     os.link(folder / "a.dll", folder / "cache" / "a.dll")
 
 
+def linked(lab, folder):
+    """As uv's symlink mode leaves it."""
+    plain(lab, folder)
+    os.mkdir(folder / "cache")
+    os.rename(folder / "a.dll", folder / "cache" / "a.dll")
+    os.symlink("cache/a.dll", folder / "a.dll")
+
+
+def linked_and_patched(lab, folder):
+    linked(lab, folder)
+    done = lab.run(folder, ["patch", "a.dll"])
+    assert done.returncode == 0, done.stderr
+
+
 def stale_backup(lab, folder):
     plain(lab, folder)
     (folder / "a.dll.bak").write_bytes(lab.other_build)
@@ -202,6 +216,8 @@ SCENARIOS = {
                                         {"a.dll": PATCHED, "a.dll.fixnvpe-undo": UNDO} | CACHE,
                                         between=[UNDO_ALONE | CACHE]),
     "patch none, hard-linked": Scenario(hard_linked, ["patch", "--backup", "none", "a.dll"], {"a.dll": PATCHED} | CACHE),
+    "patch full, a link": Scenario(linked, ["patch", "a.dll"], KEPT | CACHE),
+    "patch none, a link": Scenario(linked, ["patch", "--backup", "none", "a.dll"], {"a.dll": PATCHED} | CACHE),
     "patch over a stale backup": Scenario(stale_backup, ["patch", "a.dll"], KEPT | {"a.dll.bak.1": same("a.dll.bak")},
                                           [{"a.dll": same("a.dll"), "a.dll.bak.1": same("a.dll.bak")}]),
     # It goes back to the original first.
@@ -211,6 +227,7 @@ SCENARIOS = {
                                            [{"a.dll": edited("a.dll", "before"), "a.dll.fixnvpe-undo": undo}
                                             for undo in (same("a.dll.fixnvpe-undo"), UNDO)]),
     "restore full": Scenario(patched_by(), ["restore", "a.dll"], {"a.dll": same("a.dll.bak")}),
+    "restore full, a link": Scenario(linked_and_patched, ["restore", "a.dll"], {"a.dll": same("a.dll.bak")} | CACHE),
     "restore undo": Scenario(patched_by("--backup", "undo"), ["restore", "a.dll"], REVERTED,
                              but_for(REVERTED, ["a.dll.fixnvpe-undo"])),
     "restore legacy": Scenario(legacy, ["restore", "a.dll"], {"a.dll": same("a.dll_bak")}),

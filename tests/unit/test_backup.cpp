@@ -96,19 +96,31 @@ TEST_CASE("backup: what is no PE file under a backup's name can't be used, and i
 }
 
 #if !defined(_WIN32)
-TEST_CASE("backup: a link under a backup's name can't be used, wherever it leads") {
-    for (const SidecarKind kind : {SidecarKind::full, SidecarKind::undo}) {
-        for (const char* target : {"real", "nowhere"}) {
-            const TempFolder folder;
-            const Dll dll = read_dll(folder.file("a.dll", original()));
-            folder.file("real", original());
-            fs::create_symlink(target, folder / "link");
-            const auto sidecar = examine_sidecar({kind, folder / "link"}, dll.path, &dll);
-            REQUIRE(sidecar.has_value());
-            CHECK(sidecar->state == State::unusable);
-            CHECK(sidecar->error->code() == ErrorCode::link);
-            CHECK(sidecar->error->hint() == Hint::put_file_there);
-        }
+TEST_CASE("backup: a link under a backup's name is what it leads to; one under that of an undo file can't be used") {
+    struct Row {
+        SidecarKind kind;
+        const char* target;
+        State state;
+    };
+    const Row rows[] = {
+        {SidecarKind::full, "real", State::original},     {SidecarKind::legacy, "real", State::original},
+        {SidecarKind::numbered, "real", State::original}, {SidecarKind::full, "nowhere", State::stale},
+        {SidecarKind::full, "notes", State::unusable},    {SidecarKind::full, "folder", State::unusable},
+        {SidecarKind::undo, "real", State::unusable},     {SidecarKind::undo, "nowhere", State::unusable},
+    };
+    for (const Row& row : rows) {
+        INFO(to_string(row.kind) << ' ' << row.target);
+        const TempFolder folder;
+        const Dll dll = read_dll(folder.file("a.dll", patched(original())));
+        folder.file("real", original());
+        folder.file("notes", "my notes");
+        folder.folder("folder");
+        fs::create_symlink(row.target, folder / "link");
+        const auto sidecar = examine_sidecar({row.kind, folder / "link"}, dll.path, &dll);
+        REQUIRE(sidecar.has_value());
+        CHECK(sidecar->state == row.state);
+        CHECK(sidecar->is_link());
+        CHECK((row.state != State::original || sidecar->contents.size == original().size()));
     }
 }
 

@@ -630,7 +630,7 @@ TEST_CASE("decide: refused, signed, linked: what keeps patch from a file that ne
         {"a signed file", false, true, false, false, "patch keep-as-backup"},
         {"a signed file, --skip-signed", false, true, true, false, "nothing"},
         {"an unsigned file, --skip-signed", false, false, true, false, "patch keep-as-backup"},
-        {"a link", false, false, false, true, "refuse is-link"},
+        {"a link", false, false, false, true, "patch keep-as-backup"},
         {"a link to a signed file, --skip-signed", false, true, true, true, "nothing"},
         {"a refused file", true, false, false, false, "refuse force-integrity"},
         {"a refused, signed link, --skip-signed", true, true, true, true, "refuse force-integrity"},
@@ -657,13 +657,21 @@ TEST_CASE("decide: refused, signed, linked: what keeps patch from a file that ne
     }
 }
 
-TEST_CASE("decide: a link that was found is never restored through") {
-    Case c;
-    c.policy.command = Command::restore;
-    c.dll = cuda_dll(true);
-    c.dll.is_link = true;
-    c.full = State::original;
-    CHECK(described(c.decision(), c.sidecars()) == "refuse is-link");
+TEST_CASE("decide: a link is its own backup, whatever is asked for, and costs nothing") {
+    for (const auto& [backup, full, expected] :
+         {std::tuple{BackupMode::full, ABSENT, "patch keep-as-backup"},
+          std::tuple{BackupMode::undo, ABSENT, "patch keep-as-backup"},
+          std::tuple{BackupMode::none, ABSENT, "patch edit"},
+          std::tuple{BackupMode::undo, State::original, "patch replace"},
+          std::tuple{BackupMode::undo, State::stale, "patch keep-as-backup; full move-aside"}}) {
+        Case c;
+        c.policy.command = Command::patch;
+        c.policy.backup = backup;
+        c.dll = cuda_dll(false);
+        c.dll.is_link = true;
+        c.full = full;
+        CHECK(described(c.decision(), c.sidecars()) == expected);
+    }
 }
 
 TEST_CASE("decide: no command but clean --all lets an original go that was not put back") {

@@ -30,7 +30,7 @@ FileOutcome with_error(FileOutcome outcome, ErrorCode code = ErrorCode::io) {
 }
 
 FileOutcome undone(FileOutcome outcome) {
-    outcome.undone = {Why::is_link};
+    outcome.undone = {Why::no_backup};
     return outcome;
 }
 

@@ -141,9 +141,9 @@ TEST_CASE("report/json: of a file that can't be read every key is there, and wha
     expected["error"]["hint"] = "free some space";
     CHECK(object_of(file, Command::restore) == expected);
     file.error.reset();
-    file.undone = {Why::is_link};
-    CHECK(object_of(file)["error"]["code"] == "link");
-    CHECK(object_of(file)["error"]["message"] == "patch: it is a link to another file");
+    file.undone = {Why::no_backup};
+    CHECK(object_of(file)["error"]["code"] == "no-backup");
+    CHECK(object_of(file)["error"]["message"] == "patch: it is patched, but there is no backup");
 }
 
 TEST_CASE(

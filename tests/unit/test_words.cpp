@@ -98,9 +98,6 @@ TEST_CASE("words: what was refused is an error, too, with the code of its reason
         CHECK(error_of(file, Command::restore)->path() == "lib/a.dll");
         return *error_of(file, Command::restore);
     };
-    CHECK(error(Why::is_link).code() == ErrorCode::link);
-    CHECK(describe(error(Why::is_link)) ==
-          "lib/a.dll: restore: it is a link to another file\n  hint: name that file itself to restore it");
     CHECK(error(Why::missing).code() == ErrorCode::missing);
     CHECK(error(Why::missing).hint() == Hint::restore_puts_back);
     CHECK(error(Why::missing_for_good).code() == ErrorCode::not_found);

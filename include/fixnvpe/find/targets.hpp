@@ -12,10 +12,10 @@ namespace fixnvpe {
 
 /// One DLL to work on.
 struct Target {
-    std::filesystem::path path;  ///< with its own name, in the folder as the user spells that; a named link's file
-    bool named = false;          ///< it was named itself, and not only found in a folder or by a glob
-    bool link = false;           ///< a link to a regular file, found in a folder or by a glob: not to be written to
-    bool missing = false;        ///< not there, but its backup is: a crash between two renames
+    std::filesystem::path path;                   ///< with its own name, in the folder as the user spells that
+    bool named = false;                           ///< it was named itself, and not only found in a folder or by a glob
+    bool link = false;                            ///< its name is a link to a regular file
+    bool missing = false;                         ///< not there, but its backup is: a crash between two renames
     std::optional<os::FileIdentity> folder = {};  ///< where it was found
     std::vector<SidecarPlace> numbered = {};      ///< NAME.bak.N and NAME.fixnvpe-undo.N beside it, sorted
 };

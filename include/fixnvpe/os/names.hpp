@@ -8,8 +8,8 @@
 /// Names of files, and the folders that hold them.
 namespace fixnvpe::os {
 
-/// False where the file's name can't be given to another file at once: a DLL that is loaded on Windows, and a
-/// read-only file there. Such a file can be renamed first.
+/// False where the file's name can't be given to another file at once, and it can't be linked: on Windows a DLL that is
+/// loaded, a read-only file, and a link. Such a file can be renamed first.
 [[nodiscard]] bool can_be_replaced(const std::filesystem::path& path);
 
 /// Makes `name` a second name of the file `existing`.

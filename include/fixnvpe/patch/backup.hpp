@@ -29,7 +29,8 @@ enum class SidecarState {
 struct Sidecar {
     SidecarKind kind = SidecarKind::full;
     std::filesystem::path path;
-    os::FileInfo info;
+    os::FileInfo info;      ///< of what has this name: a link is a link
+    os::FileInfo contents;  ///< full, legacy, numbered: of the file that a link leads to
     SidecarState state = SidecarState::unusable;
     SidecarState by_headers = SidecarState::unusable;  ///< before all bytes were compared
     bool proven = false;                   ///< CheckSum, or a comparison, shows that all other bytes are the DLL's
@@ -47,6 +48,7 @@ struct Sidecar {
     std::vector<std::uint8_t> original;    ///< original, half_done, copy: the header bytes of the original
     std::vector<std::uint8_t> edited;      ///< undo, where valid: the header bytes with all its edits carried out
 
+    [[nodiscard]] bool is_link() const { return info.type == os::FileType::link; }
     /// The original can be put back from it.
     [[nodiscard]] bool holds_original() const {
         return state == SidecarState::original || state == SidecarState::half_done;

@@ -16,7 +16,7 @@ struct DllFacts {
     enum class Presence { there, missing, damaged };
     Presence presence = Presence::there;
     bool named = false;    ///< itself, and not only found
-    bool is_link = false;  ///< a link that was found: not to be written to
+    bool is_link = false;  ///< its name is a link: the file behind is never written to
     bool has_fatbin = false;
     bool dynamic_base = false;
     bool is_signed = false;

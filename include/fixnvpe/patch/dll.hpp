@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "fixnvpe/os/file.hpp"
@@ -13,8 +14,9 @@ namespace fixnvpe {
 struct Dll {
     std::filesystem::path path;
     os::FileInfo info;
-    std::vector<std::uint8_t> headers;  ///< the first bytes: 4,096, or more if the headers are longer
-    PeImage image;                      ///< what the headers say
+    std::optional<os::FileInfo> link = {};  ///< of its name, where that is a link to the file
+    std::vector<std::uint8_t> headers;      ///< the first bytes: 4,096, or more if the headers are longer
+    PeImage image;                          ///< what the headers say
 };
 
 /// Opens, looks up, reads the headers, closes: whatever the file's size.

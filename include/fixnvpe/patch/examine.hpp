@@ -18,7 +18,7 @@ struct Query {
     std::optional<os::FileIdentity> folder = {};  ///< that it was found in; it must be there still, and no other
     AslrPolicy aslr = AslrPolicy::automatic;
     bool named = false;                    ///< itself, and not only found
-    bool is_link = false;                  ///< found, and not named
+    bool is_link = false;                  ///< its name is a link to it
     bool lenient = false;                  ///< a DLL that is missing or can't be read is no error
     std::vector<SidecarPlace> candidates;  ///< sidecars to look at
 };

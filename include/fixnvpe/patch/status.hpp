@@ -56,7 +56,6 @@ enum class Why {
     section_alignment,  ///< value: SectionAlignment in bytes
     raw_data_past_end,  ///< value: where it ends; limit: the file's size in bytes
     // A file is not worked on.
-    is_link,           ///< a link that was found
     missing,           ///< the file is not there, but its backup is
     missing_for_good,  ///< nor is what has its backup's name one
     no_backup,         ///< patched, and nothing to restore it from
@@ -87,7 +86,6 @@ inline constexpr auto names_of<Why> = names<Why>({
     {Why::force_integrity, "force-integrity"},
     {Why::section_alignment, "section-alignment"},
     {Why::raw_data_past_end, "raw-data-past-end"},
-    {Why::is_link, "is-link"},
     {Why::missing, "missing"},
     {Why::missing_for_good, "not-found"},
     {Why::no_backup, "no-backup"},
