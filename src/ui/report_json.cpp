@@ -83,6 +83,7 @@ Json file_object(const std::filesystem::path& path, Status status, Action action
         json[key] = nullptr;
     }
     json["fatbin"] = Json::array();
+    json["data"] = Json::array();
     json["commit"] = nullptr;
     json["edits"] = Json::array();
     json["backup"] = nullptr;
@@ -109,6 +110,9 @@ void add_headers(Json& json, const HeaderFacts& headers, const CommitCharge& com
     json["signed"] = headers.is_signed;
     for (const Fatbin& fatbin : headers.fatbins) {
         json["fatbin"].push_back({{"virtual_size", fatbin.virtual_size}, {"writable", fatbin.writable}});
+    }
+    for (const WritableData& data : headers.data) {
+        json["data"].push_back({{"name", printable(data.name)}, {"bytes", data.bytes}});
     }
     json["commit"] = to_json(commit);
 }
@@ -184,7 +188,7 @@ Json to_json(const Totals& totals, const Summary& summary) {
     json["commit"] = to_json(totals.commit);
     json["saved"] = totals.saved;
     json["freed"] = totals.freed;
-    json["workers"] = summary.workers;
+    json["workers"] = summary.workers ? Json(*summary.workers) : Json();
     json["not_begun"] = summary.not_begun;
     return json;
 }

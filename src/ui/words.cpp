@@ -89,24 +89,29 @@ std::string words(SkipReason reason) {
 std::string words(Warning warning) {
     switch (warning) {
         case Warning::is_signed: return "signed";
-        case Warning::guard_cf_lost: return "loses Control Flow Guard";
-        case Warning::check_sum_impossible: return "CheckSum was wrong before, left alone";
+        case Warning::guard_cf_lost: return "loses CFG";
+        case Warning::check_sum_impossible: return "wrong CheckSum";
         case Warning::same_image_base: return {};  // said once, of all of them
     }
     return {};
 }
 
-std::string words(const PythonEnvironment& environment) {
-    std::string text = fmt::format("environment: {} ({})", printable_path(environment.prefix), environment.chosen_by);
-    if (!environment.torch) {
-        text += ", torch is not installed";
-    } else {
-        const Torch& torch = *environment.torch;
-        text += fmt::format(", torch {}{}", torch.version.empty() ? "of unknown version" : printable(torch.version),
-                            torch.cuda ? "" : ": a build without CUDA (CPU), nothing to patch");
+std::vector<std::string> remarks(const FileOutcome& file) {
+    std::vector<std::string> remarks;
+    for (const Warning warning : file.warnings) {
+        remarks.push_back(words(warning));
     }
-    if (!environment.passed_over.empty()) {
-        text += fmt::format("; passed over: {}", fmt::join(environment.passed_over, "; "));
+    for (const Note& note : file.notes) {
+        remarks.push_back(words(note));
+    }
+    std::erase(remarks, "");
+    return remarks;
+}
+
+std::string words(const PythonEnvironment& environment) {
+    std::string text = fmt::format("{} ({})", printable_path(environment.prefix), environment.chosen_by);
+    if (environment.torch && !environment.torch->cuda) {
+        text += fmt::format(", torch {}: a build without CUDA (CPU)", printable(environment.torch->version));
     }
     return text;
 }
@@ -137,13 +142,6 @@ std::string hint_of(const Error& error, const Policy& policy) {
         hint += ", or try --backup undo";
     }
     return hint;
-}
-
-std::string words(const Error& error, const Policy& policy) {
-    std::string text = error.path().empty() ? std::string() : printable_path(error.path()) + ": ";
-    text += printable(error.message());
-    const std::string hint = hint_of(error, policy);
-    return hint.empty() ? text : text + "\n  hint: " + printable(hint);
 }
 
 }  // namespace fixnvpe
