@@ -12,8 +12,13 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string spelled(const fs::path& folder, const std::optional<PythonEnvironment>& environment) {
-    for (const fs::path& packages : environment ? environment->folders : std::vector<fs::path>()) {
-        const fs::path below = folder.lexically_relative(packages);
+    std::vector<fs::path> known;
+    if (environment) {
+        known = environment->folders;
+        known.push_back(environment->prefix);
+    }
+    for (const fs::path& above : known) {
+        const fs::path below = folder.lexically_relative(above);
         if (!below.empty() && below != "." && *below.begin() != "..") {
             return printable_path(below);
         }

@@ -79,6 +79,7 @@ Json to_json(const CommitCharge& commit) {
 /// Every key is there for every file; what is not known of it is null.
 Json file_object(const std::filesystem::path& path, Status status, Action action) {
     Json json{{"path", to_utf8(path)}, {"status", to_string(status)}, {"action", to_string(action)}};
+    json["package"] = nullptr;
     for (const char* key : {"machine", "size", "image_base", "dynamic_base", "high_entropy_va", "guard_cf", "signed"}) {
         json[key] = nullptr;
     }
@@ -119,6 +120,9 @@ void add_headers(Json& json, const HeaderFacts& headers, const CommitCharge& com
 
 Json to_json(const FileOutcome& file, const Policy& policy) {
     Json json = file_object(file.path, file.status, file.action);
+    if (file.package) {
+        json["package"] = {{"name", printable(file.package->name)}, {"version", printable(file.package->version)}};
+    }
     add_reason(json, file.reason, words(file.reason));
     if (file.headers) {
         add_headers(json, *file.headers, file.commit);

@@ -148,7 +148,7 @@ std::string table_of(const Files& files, const Summary& summary, const ReportSty
     std::vector<Member> members;
     members.reserve(files.size());
     for (const FileOutcome* file : files) {
-        members.push_back({file->package, file->path, file->commit.saved});
+        members.push_back({words(file->package), file->path, file->commit.saved});
     }
     Table table({Align::right, Align::right, Align::left, Align::left});
     table.row({{"NOW", "AFTER", bars.legend(), ""}, {}, {}, {}});

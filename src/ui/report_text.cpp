@@ -103,7 +103,7 @@ Row row_of(const CleanOutcome& file, const ReportStyle& /*style*/) {
 }
 
 Member member_of(const FileOutcome& file) {
-    return {file.package, file.path, file.commit.saved};
+    return {words(file.package), file.path, file.commit.saved};
 }
 
 Member member_of(const CleanOutcome& file) {

@@ -96,6 +96,10 @@ std::string words(Warning warning) {
     return {};
 }
 
+std::string words(const std::optional<Distribution>& package) {
+    return package ? printable(package->name + " " + package->version) : std::string();
+}
+
 std::vector<std::string> remarks(const FileOutcome& file) {
     std::vector<std::string> remarks;
     for (const Warning warning : file.warnings) {

@@ -10,6 +10,7 @@
 #include "fixnvpe/base/error.hpp"
 #include "fixnvpe/commands/request.hpp"
 #include "fixnvpe/find/python_env.hpp"
+#include "fixnvpe/find/record.hpp"
 #include "fixnvpe/find/targets.hpp"
 #include "fixnvpe/patch/backup.hpp"
 #include "fixnvpe/patch/status.hpp"
@@ -126,9 +127,9 @@ struct BackupFacts {
 /// What became of one DLL.
 struct FileOutcome {
     std::filesystem::path path;
-    bool named = false;             ///< named on the command line, and not only found
-    std::string package;            ///< that it belongs to, with its version; empty: not known
-    Status status = Status::error;  ///< after the command
+    bool named = false;                   ///< named on the command line, and not only found
+    std::optional<Distribution> package;  ///< that lists it; asked for only where the file is worth a line
+    Status status = Status::error;        ///< after the command
     Action action = Action::none;
     bool needs_patch = false;
     bool fails = false;                      ///< verify: makes the exit status 1

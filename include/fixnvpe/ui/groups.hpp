@@ -20,7 +20,7 @@ struct Member {
 
 struct Group {
     std::string package;
-    std::string folder;                ///< in an environment below its site-packages, else as it was named
+    std::string folder;                ///< in an environment below its site-packages or prefix, else as it was named
     std::vector<std::size_t> members;  ///< their places in what was given
     std::uint64_t weight = 0;          ///< of all
 };
