@@ -78,7 +78,7 @@ std::string Table::text_of(const Row& row, const std::vector<std::size_t>& width
         text.insert(MARGIN, row.color);
     }
     for (const std::string& below : row.below) {
-        text += blanks(2 * MARGIN) + below + "\n";
+        text += blanks(2 * MARGIN) + paragraph(below, style.width, 3 * MARGIN);
     }
     return text;
 }

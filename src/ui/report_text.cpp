@@ -41,11 +41,14 @@ void append(std::vector<std::string>& parts, std::string part) {
     }
 }
 
-/// What patching this file gains, or would.
-std::string gain_of(const FileOutcome& file, Command command) {
+/// Bytes that patching this file gains, or would; 0 where that is not what the command is about.
+std::uint64_t gain_of(const FileOutcome& file, Command command) {
     const bool could_gain = command == Command::verify || command == Command::patch;
-    const bool gains = file.patched() || (could_gain && file.status == Status::unpatched);
-    return gains && file.commit.saved != 0 ? human_size(file.commit.saved) : std::string();
+    return file.patched() || (could_gain && file.status == Status::unpatched) ? file.commit.saved : 0;
+}
+
+std::string size_if_any(std::uint64_t bytes) {
+    return bytes != 0 ? human_size(bytes) : std::string();
 }
 
 /// Why a file is unpatched that commits nothing for it.
@@ -85,7 +88,7 @@ std::vector<std::string> edits_of(const FileOutcome& file, const ReportStyle& st
 
 Row row_of(const FileOutcome& file, const ReportStyle& style) {
     const std::string_view head = file.action != Action::none ? to_string(file.action) : to_string(file.status);
-    return {{std::string(head), gain_of(file, style.policy.command), printable_path(file.path.filename())},
+    return {{std::string(head), size_if_any(gain_of(file, style.policy.command)), printable_path(file.path.filename())},
             color_of(file.status, file.failed()),
             facts_of(file),
             edits_of(file, style)};
@@ -96,17 +99,17 @@ Row row_of(const CleanOutcome& file, const ReportStyle& /*style*/) {
     if (file.action == Action::none) {
         head = file.error ? to_string(file.dll_status) : file.is_ours() ? "kept" : "not-ours";
     }
-    return {{std::string(head), file.freed != 0 ? human_size(file.freed) : "", printable_path(file.path.filename())},
+    return {{std::string(head), size_if_any(file.freed), printable_path(file.path.filename())},
             color_of(file.dll_status, file.error.has_value()),
             file.is_ours() ? words_for_clean(file) : "",
             {}};
 }
 
-Member member_of(const FileOutcome& file) {
-    return {words(file.package), file.path, file.commit.saved};
+Member member_of(const FileOutcome& file, const ReportStyle& style) {
+    return {words(file.package), file.path, gain_of(file, style.policy.command)};
 }
 
-Member member_of(const CleanOutcome& file) {
+Member member_of(const CleanOutcome& file, const ReportStyle& /*style*/) {
     return {{}, file.path, 0};
 }
 
@@ -128,7 +131,7 @@ void add_rows(Table& table, const std::vector<Outcome>& files, const Summary& su
     for (const Outcome& file : files) {
         if (is_listed(file, style)) {
             listed.push_back(&file);
-            members.push_back(member_of(file));
+            members.push_back(member_of(file, style));
         }
     }
     for (const Group& group : grouped(members, summary.environment)) {

@@ -106,7 +106,8 @@ std::vector<std::string> remarks(const FileOutcome& file) {
         remarks.push_back(words(warning));
     }
     for (const Note& note : file.notes) {
-        remarks.push_back(words(note));
+        const bool is_the_error = note.code == NoteCode::unusable_backup && file.failed();
+        remarks.push_back(is_the_error ? "" : words(note));
     }
     std::erase(remarks, "");
     return remarks;

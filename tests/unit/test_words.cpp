@@ -133,6 +133,10 @@ TEST_CASE("words: what else there is to say of a file is its warnings and its no
     file.warnings = {Warning::same_image_base, Warning::is_signed};
     file.notes = {{NoteCode::skipped_signed, {}, {}}};
     CHECK(remarks(file) == std::vector<std::string>{"signed", "signed: skipped"});
+    file.notes = {{NoteCode::unusable_backup, "a.bak", Error(ErrorCode::io, "read: failed")}};
+    CHECK(remarks(file) == std::vector<std::string>{"signed", "a.bak can't be used: read: failed"});
+    file.error = Error(ErrorCode::io, "read: failed").at("a.bak");  // which says it
+    CHECK(remarks(file) == std::vector<std::string>{"signed"});
 }
 
 }  // namespace fixnvpe::test
