@@ -47,15 +47,19 @@ void add_warnings(std::vector<Message>& messages, const Summary& summary) {
     }
 }
 
+/// Backups whose DLL is gone are no fault, and are said in one line.
 void add_orphans(std::vector<Message>& messages, const Summary& summary) {
-    for (const std::filesystem::path& orphan : summary.orphans) {
-        const std::string dll = printable_path(dll_of(orphan).value_or(orphan));
-        messages.push_back(
-            {Message::Level::warning,
-             fmt::format("warning: {}: its DLL is gone\n  hint: fixnvpe restore {} puts it back, fixnvpe "
-                         "clean --all removes the backup",
-                         printable_path(orphan), dll)});
+    const std::size_t count = summary.orphans.size();
+    if (count == 0) {
+        return;
     }
+    const bool needed =
+        std::any_of(summary.orphans.begin(), summary.orphans.end(), [](const Orphan& o) { return o.needed; });
+    const std::string what = count == 1 ? printable_path(summary.orphans.front().path) + " is left: its DLL is gone"
+                                        : plural(count, "backup") + " are left whose DLLs are gone, such as " +
+                                              printable_path(summary.orphans.front().path);
+    messages.push_back({Message::Level::info, fmt::format("{}\n  hint: fixnvpe clean{} removes {}", what,
+                                                          needed ? " --backups" : "", count == 1 ? "it" : "them")});
 }
 
 }  // namespace

@@ -227,8 +227,8 @@ void report_json(const Summary& summary, const ReportStyle& style, const Sink& s
         }
     });
     document.list("orphans", [&](const auto& add) {
-        for (const std::filesystem::path& orphan : summary.orphans) {
-            add(Json(to_utf8(orphan)));
+        for (const Orphan& orphan : summary.orphans) {
+            add(Json(to_utf8(orphan.path)));
         }
     });
     document.member("summary", to_json(summary.totals, summary));

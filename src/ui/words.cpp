@@ -33,6 +33,7 @@ std::string words(const Reason& reason) {
         case Why::half_done: return "an edit was broken off half way: patch or restore it first";
         case Why::dll_left_by_crash: return "a crash left it without its DLL: patch or restore puts it back";
         case Why::dll_gone: return "its DLL is gone";
+        case Why::dll_dropped: return "its DLL is gone, and the packages beside it came later";
         case Why::dll_damaged: return "its DLL is damaged";
         case Why::left_by_crash: return "left by a crash";
         case Why::in_use: return "another fixnvpe works on it right now";

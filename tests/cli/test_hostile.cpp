@@ -93,7 +93,7 @@ TEST_CASE("hostile: whatever is in a tree, nothing outside is touched, nothing h
                                                          {"patch", "-n"},    {"patch"},
                                                          {"verify", "-v"},   {"patch", "--backup", "undo"},
                                                          {"clean"},          {"restore"},
-                                                         {"clean", "--all"}, {"patch", "--backup", "none"}};
+                                                         {"clean", "--backups"}, {"patch", "--backup", "none"}};
     for (const std::vector<std::string>& command : commands) {
         for (const std::string target : {"tree", "tree/**", "tree/*.dll"}) {
             std::vector<std::string> words = command;

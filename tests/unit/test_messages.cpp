@@ -78,17 +78,22 @@ TEST_CASE("messages: every error is said, with --quiet, too: of files, of clean'
     CHECK(said(summary, true) == errors);
 }
 
-TEST_CASE("messages: an orphan is warned of with what puts it back, and an environment is named") {
+TEST_CASE("messages: backups of DLLs that are gone are one line, and an environment is named") {
     Summary summary;
-    summary.orphans = {"lib/a.dll.bak"};
+    summary.orphans = {{"lib/a.dll.bak", true}};
     summary.environment.emplace();
     summary.environment->prefix = "venv";
     summary.environment->chosen_by = "--env";
     CHECK(said(summary) == Lines{"info: environment: venv (--env), torch is not installed",
-                                 "warning: warning: lib/a.dll.bak: its DLL is gone"});
-    CHECK(messages_of(summary, {})[1].text.ends_with(
-        "\n  hint: fixnvpe restore lib/a.dll puts it back, fixnvpe clean --all removes the backup"));
+                                 "info: lib/a.dll.bak is left: its DLL is gone"});
+    const auto hint_ends = [&](std::string_view end) { return messages_of(summary, {})[1].text.ends_with(end); };
+    CHECK(hint_ends("\n  hint: fixnvpe clean --backups removes it"));
     CHECK(said(summary, true).empty());
+    summary.orphans = {{"lib/a.dll.bak", false}, {"lib/b.dll.bak", false}};
+    CHECK(said(summary)[1] == "info: 2 backups are left whose DLLs are gone, such as lib/a.dll.bak");
+    CHECK(hint_ends("\n  hint: fixnvpe clean removes them"));
+    summary.orphans.back().needed = true;
+    CHECK(hint_ends("\n  hint: fixnvpe clean --backups removes them"));
 }
 
 TEST_CASE("messages: after Ctrl-C it is said how much was not begun") {

@@ -159,7 +159,7 @@ TEST_CASE(
     summary.cleaned = {removed, kept};
     summary.problems = {Error(ErrorCode::no_match, "not found").at("d")};
     summary.passed_over = {{"e", SkipReason::link_to_nothing}};
-    summary.orphans = {"f.dll.bak"};
+    summary.orphans = {{"f.dll.bak", true}};
     summary.not_begun = 5;
     add_up(summary, true);
 
@@ -248,7 +248,7 @@ TEST_CASE("report/json: odd names and words stay valid JSON in valid UTF-8, inde
         summary.files.push_back(other_outcome(name, Status::error));
         summary.files.back().error = Error(ErrorCode::io, "read: \xFF\"\n").at(name);
         summary.passed_over.push_back({name, SkipReason::not_regular_file});
-        summary.orphans.push_back(name);
+        summary.orphans.push_back({name, true});
     }
     add_up(summary, false);
     const std::string text = text_of(summary);

@@ -9,6 +9,7 @@
 #include "fixnvpe/base/error.hpp"
 #include "fixnvpe/commands/request.hpp"
 #include "fixnvpe/find/python_env.hpp"
+#include "fixnvpe/find/record.hpp"
 #include "fixnvpe/find/targets.hpp"
 #include "fixnvpe/patch/backup.hpp"
 #include "fixnvpe/patch/status.hpp"
@@ -118,8 +119,9 @@ struct BackupFacts {
 /// What became of one DLL.
 struct FileOutcome {
     std::filesystem::path path;
-    bool named = false;             ///< named on the command line, and not only found
-    Status status = Status::error;  ///< after the command
+    bool named = false;                   ///< named on the command line, and not only found
+    std::optional<Distribution> package;  ///< that lists it; asked for only where the file is worth a line
+    Status status = Status::error;        ///< after the command
     Action action = Action::none;
     bool needs_patch = false;
     bool fails = false;                      ///< verify: makes the exit status 1
@@ -142,7 +144,8 @@ struct FileOutcome {
 struct CleanOutcome {
     std::filesystem::path path;
     SidecarKind kind = SidecarKind::full;
-    Status dll_status = Status::error;  ///< of the DLL that it stands beside; not_pe: missing, or can't be read
+    std::optional<Distribution> package;  ///< that lists the DLL
+    Status dll_status = Status::error;    ///< of the DLL that it stands beside; not_pe: missing, or can't be read
     Action action = Action::none;
     Reason reason;               ///< why it goes or stays
     std::optional<Error> cause;  ///< bad_undo: what is wrong with it
@@ -150,6 +153,12 @@ struct CleanOutcome {
     std::optional<Error> error;
 
     [[nodiscard]] bool is_ours() const { return reason.why != Why::not_ours; }
+};
+
+/// A backup that was found, and whose DLL is gone for good.
+struct Orphan {
+    std::filesystem::path path;
+    bool needed = true;  ///< as far as can be told: clean keeps it, unless it is asked for all backups
 };
 
 /// What all files of a request add up to. Text and JSON are printed from it.
@@ -174,7 +183,7 @@ struct Summary {
     std::vector<FileOutcome> files;                ///< sorted by path
     std::vector<CleanOutcome> cleaned;             ///< sorted by path
     std::vector<Error> problems;                   ///< targets that match nothing, folders that can't be read
-    std::vector<std::filesystem::path> orphans;    ///< backups whose DLL is gone
+    std::vector<Orphan> orphans;                   ///< sorted by path; clean has them in `cleaned`
     std::vector<Skipped> passed_over;              ///< names that are no files
     std::size_t not_begun = 0;                     ///< files that Ctrl-C came before
     Totals totals;
