@@ -8,12 +8,12 @@ bool is_worth_a_line(const FileOutcome& file) {
     return !plain || file.failed() || file.action != Action::none || file.commit.now >= LARGE_COMMIT;
 }
 
-std::optional<Distribution> package_of(const std::filesystem::path& dll, Environments& environments) {
+std::string package_of(const std::filesystem::path& dll, Environments& environments) {
     try {
         const std::vector<Distribution> owners = environments.records_around(dll.parent_path()).owners_of(dll);
-        return owners.empty() ? std::nullopt : std::optional(owners.front());
+        return owners.empty() ? std::string() : owners.front().name + " " + owners.front().version;
     } catch (const Error&) {
-        return std::nullopt;  // the folder is not there, or no longer
+        return {};  // the folder is not there, or no longer
     }
 }
 

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "fixnvpe/base/error.hpp"
 #include "fixnvpe/commands/request.hpp"
 #include "fixnvpe/find/python_env.hpp"
-#include "fixnvpe/find/record.hpp"
 #include "fixnvpe/find/targets.hpp"
 #include "fixnvpe/patch/backup.hpp"
 #include "fixnvpe/patch/status.hpp"
@@ -119,9 +119,9 @@ struct BackupFacts {
 /// What became of one DLL.
 struct FileOutcome {
     std::filesystem::path path;
-    bool named = false;                   ///< named on the command line, and not only found
-    std::optional<Distribution> package;  ///< that lists it; asked for only where the file is worth a line
-    Status status = Status::error;        ///< after the command
+    bool named = false;             ///< named on the command line, and not only found
+    std::string package;            ///< that it belongs to, with its version; empty: not known
+    Status status = Status::error;  ///< after the command
     Action action = Action::none;
     bool needs_patch = false;
     bool fails = false;                      ///< verify: makes the exit status 1
@@ -144,8 +144,8 @@ struct FileOutcome {
 struct CleanOutcome {
     std::filesystem::path path;
     SidecarKind kind = SidecarKind::full;
-    std::optional<Distribution> package;  ///< that lists the DLL
-    Status dll_status = Status::error;    ///< of the DLL that it stands beside; not_pe: missing, or can't be read
+    std::string package;                ///< that the DLL belongs to
+    Status dll_status = Status::error;  ///< of the DLL that it stands beside; not_pe: missing, or can't be read
     Action action = Action::none;
     Reason reason;               ///< why it goes or stays
     std::optional<Error> cause;  ///< bad_undo: what is wrong with it
