@@ -68,6 +68,8 @@ public:
         query_.aslr = request.policy.aslr;
         query_.is_link = target.link;
         query_.lenient = target.missing;
+        query_.named = target.named;
+        query_.installed = target.installed;
         query_.candidates = sidecars_of(target.path);
         if (request.policy.command == Command::restore) {
             query_.candidates.insert(query_.candidates.end(), target.numbered.begin(), target.numbered.end());

@@ -96,7 +96,8 @@ private:
     /// @return whether there is an environment; it is the result then
     bool try_prefix(const path& prefix, const std::string& chosen_by, std::vector<path> folders = {},
                     std::optional<unsigned> minor = {}) {
-        for (const path& folder : site_packages(prefix, minor)) {
+        const EnvironmentPlaces places = places_of(prefix, minor);
+        for (const path& folder : places.folders) {
             add_folder(folders, folder);
         }
         if (folders.empty()) {
@@ -105,10 +106,8 @@ private:
                                              there ? "has no site-packages" : "is not there"));
             return false;
         }
-        if (is_folder(prefix / "conda-meta")) {
-            add_folder(folders, prefix / "Library" / "bin");
-        }
         environment_.prefix = prefix;
+        environment_.prefixes = places.prefixes;
         environment_.chosen_by = chosen_by;
         environment_.torch = find_torch(folders);
         environment_.folders = std::move(folders);
@@ -163,16 +162,6 @@ private:
         }
         return try_prefix(prefix_of(real), chosen_by, minor && !isolated ? user_sites(minor) : std::vector<path>(),
                           minor);
-    }
-
-    static path prefix_of(const path& executable) {
-        const path folder = executable.parent_path();
-        const std::string name = lower_name(folder);
-        return name == "bin" || name == "scripts" ? folder.parent_path() : folder;
-    }
-
-    static bool is_virtual(const path& prefix) {
-        return look_behind(prefix / "pyvenv.cfg").type == os::FileType::regular;
     }
 
     bool try_user_site() {

@@ -263,7 +263,9 @@ Records::Records(const std::vector<path>& site_packages, const std::vector<path>
         reader.read_site(sites_.back());
     }
     for (const path& prefix : prefixes) {
-        reader.read_conda(os::canonical(prefix));
+        if (is_folder(prefix / "conda-meta")) {
+            reader.read_conda(os::canonical(prefix));
+        }
     }
 }
 

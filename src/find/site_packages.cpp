@@ -7,10 +7,68 @@
 #include "fixnvpe/base/error.hpp"
 #include "fixnvpe/base/text.hpp"
 #include "fixnvpe/os/names.hpp"
+#include "fixnvpe/os/process.hpp"
 
 namespace fixnvpe {
 
 using std::filesystem::path;
+
+namespace {
+
+/// What pyvenv.cfg says of where a virtual environment comes from.
+struct Base {
+    path home;  ///< the folder of its python
+    std::optional<unsigned> minor;
+    bool included = false;  ///< its site-packages belong to the environment, too
+};
+
+std::string_view trimmed(std::string_view text) {
+    const std::size_t first = std::min(text.find_first_not_of(" \t"), text.size());
+    return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
+}
+
+Base base_of(const path& prefix) {
+    constexpr std::size_t enough = std::size_t{1} << 16;
+    std::string text(enough, '\0');
+    try {
+        const os::File file = os::File::open_to_read(prefix / "pyvenv.cfg");
+        text.resize(file.read_at(0, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()}));
+    } catch (const Error&) {
+        return {};
+    }
+    Base base;
+    for (std::string_view rest = text; !rest.empty();) {
+        const std::string_view line = rest.substr(0, rest.find_first_of("\r\n"));
+        rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+        const std::size_t equals = std::min(line.find('='), line.size());
+        const std::string key = lower_name(path(trimmed(line.substr(0, equals))));
+        const std::string value(trimmed(line.substr(std::min(equals + 1, line.size()))));
+        if (key == "home") {
+            base.home = os::to_path(value);
+        } else if (key == "include-system-site-packages") {
+            base.included = lower_name(value) == "true";
+        } else if (key == "version" || key == "version_info") {
+            base.minor = minor_version("python" + value);
+        }
+    }
+    return base;
+}
+
+void add_places(EnvironmentPlaces& places, const path& prefix, std::optional<unsigned> minor) {
+    for (const path& folder : site_packages(prefix, minor)) {
+        add_folder(places.folders, folder);
+    }
+    if (!places.folders.empty() && is_folder(prefix / "conda-meta")) {
+        add_folder(places.folders, prefix / "Library" / "bin");
+    }
+    places.prefixes.push_back(prefix);
+}
+
+bool is_file(const path& p) {
+    return look_behind(p).type == os::FileType::regular;
+}
+
+}  // namespace
 
 std::string lower_name(const path& p) {
     std::string text = to_utf8(p.filename());
@@ -102,6 +160,34 @@ std::vector<path> site_packages(const path& prefix, std::optional<unsigned> mino
     }
     add_folder(result, prefix / "lib" / "python3" / "dist-packages");
     return result;
+}
+
+path prefix_of(const path& executable) {
+    const path folder = executable.parent_path();
+    const std::string name = lower_name(folder);
+    return name == "bin" || name == "scripts" ? folder.parent_path() : folder;
+}
+
+bool is_virtual(const path& prefix) {
+    return is_file(prefix / "pyvenv.cfg");
+}
+
+bool is_environment(const path& prefix) {
+    if (is_virtual(prefix) || is_folder(prefix / "conda-meta")) {
+        return true;
+    }
+    const bool has_python =
+        is_file(prefix / "python.exe") || is_file(prefix / "bin" / "python3") || is_file(prefix / "bin" / "python");
+    return has_python && !site_packages(prefix).empty();
+}
+
+EnvironmentPlaces places_of(const path& prefix, std::optional<unsigned> minor) {
+    EnvironmentPlaces places;
+    add_places(places, prefix, minor);
+    if (const Base base = base_of(prefix); base.included && !places.folders.empty()) {
+        add_places(places, prefix_of(base.home / "python"), base.minor);
+    }
+    return places;
 }
 
 }  // namespace fixnvpe

@@ -73,6 +73,8 @@ DllFacts Findings::dll_facts() const {
     DllFacts facts;
     facts.presence = presence;
     facts.is_link = query.is_link;
+    facts.named = query.named;
+    facts.installed = query.installed;
     if (presence == DllFacts::Presence::there) {
         facts.has_fatbin = dll.image.has_fatbin();
         facts.dynamic_base = dll.image.dynamic_base();
@@ -88,7 +90,7 @@ std::vector<SidecarFacts> Findings::sidecar_facts() const {
     facts.reserve(sidecars.size());
     for (const Sidecar& sidecar : sidecars) {
         facts.push_back({sidecar.kind, sidecar.state, sidecar.ours, sidecar.proven, sidecar.compared, sidecar.equal,
-                         sidecar.shown_to_be_other, sidecar.signed_since, sidecar.bits});
+                         sidecar.shown_to_be_other, sidecar.signed_since, sidecar.bits, sidecar.info.changed});
     }
     return facts;
 }

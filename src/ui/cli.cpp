@@ -24,7 +24,6 @@ struct Reading {
     CommandLine line;
     std::vector<std::string> inputs;
     std::string env;
-    bool clean_stale = false;  // the default; only there to be said
     Shell shell = Shell::bash;
 };
 
@@ -172,10 +171,10 @@ void add_commands(CLI::App& app, Reading& reading) {
 
     CLI::App& clean = add_command(app, reading, Command::clean, "Remove backups that are no longer needed",
                                   "  fixnvpe clean --dry-run\n"
-                                  "  fixnvpe clean --all torch/lib\n");
+                                  "  fixnvpe clean --backups torch/lib\n");
     clean.add_flag("-n,--dry-run", request.dry_run, "Say what would be done, write nothing");
-    CLI::Option* stale = clean.add_flag("--stale", reading.clean_stale, "Only what no DLL needs any more (default)");
-    clean.add_flag("--all", request.policy.clean_usable, "Also the backups that restore could use")->excludes(stale);
+    clean.add_flag("--backups", request.policy.clean_usable,
+                   "Also the backups that restore could use, and all that may be of another build");
 }
 
 /// Not a command that works on files, so not one of Command.

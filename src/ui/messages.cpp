@@ -54,12 +54,18 @@ void add_warnings(std::vector<Message>& messages, const Summary& summary) {
     }
 }
 
+/// Backups whose DLL is gone are no fault, and are said in one line.
 void add_orphans(std::vector<Message>& messages, const Summary& summary) {
-    for (const std::filesystem::path& orphan : summary.orphans) {
-        messages.push_back({Message::Level::warning, printable_path(orphan), "its DLL is gone",
-                            fmt::format("fixnvpe restore {} puts it back, fixnvpe clean --backups removes the backup",
-                                        quoted_path(dll_of(orphan).value_or(orphan)))});
+    const std::size_t count = summary.orphans.size();
+    if (count == 0) {
+        return;
     }
+    const bool needed =
+        std::any_of(summary.orphans.begin(), summary.orphans.end(), [](const Orphan& o) { return o.needed; });
+    messages.push_back(
+        {Message::Level::info, printable_path(summary.orphans.front().path),
+         "left behind: its DLL is gone" + (count == 1 ? "" : fmt::format(", and {} like it", count - 1)),
+         fmt::format("fixnvpe clean{} removes {}", needed ? " --backups" : "", count == 1 ? "it" : "them")});
 }
 
 Message message_of(const Error& error, const std::string& hint) {

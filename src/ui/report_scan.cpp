@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fixnvpe/base/text.hpp"
+#include "fixnvpe/commands/packages.hpp"
 #include "fixnvpe/ui/columns.hpp"
 #include "fixnvpe/ui/groups.hpp"
 #include "fixnvpe/ui/report_text.hpp"
@@ -20,9 +21,6 @@ namespace fixnvpe {
 namespace {
 
 using Files = std::vector<const FileOutcome*>;
-
-/// What patching leaves of a file is spoken of from here on.
-constexpr std::uint64_t LARGE = std::uint64_t{8} << 20;
 
 /// A terminal that is narrower has no room for bars.
 constexpr unsigned NARROWEST_WITH_BARS = 80;
@@ -85,7 +83,7 @@ std::uint64_t data_of(const FileOutcome& file) {
 
 /// "229.0 MiB in .data stay", where that is much.
 std::string what_stays(const FileOutcome& file) {
-    if (data_of(file) < LARGE) {
+    if (data_of(file) < LARGE_COMMIT) {
         return {};
     }
     const auto& data = file.headers->data;
@@ -136,7 +134,7 @@ Row row_of(const FileOutcome& file, const Bars& bars, const ReportStyle& style) 
 
 /// With GPU code, or with much that stays; -v: all.
 bool is_listed(const FileOutcome& file, const ReportStyle& style) {
-    const bool concerns = file.headers && (!file.headers->fatbins.empty() || data_of(file) >= LARGE);
+    const bool concerns = file.headers && (!file.headers->fatbins.empty() || data_of(file) >= LARGE_COMMIT);
     return concerns || (style.verbose && is_shown(file, style));
 }
 
@@ -148,7 +146,7 @@ std::string table_of(const Files& files, const Summary& summary, const ReportSty
     std::vector<Member> members;
     members.reserve(files.size());
     for (const FileOutcome* file : files) {
-        members.push_back({words(file->package), file->path, file->commit.saved});
+        members.push_back({printable(file->package), file->path, file->commit.saved});
     }
     Table table({Align::right, Align::right, Align::left, Align::left});
     table.row({{"NOW", "AFTER", bars.legend(), ""}, {}, {}, {}});
@@ -242,7 +240,7 @@ std::string sums(const Summary& summary, const ReportStyle& style) {
     }
     std::uint64_t stays = 0;
     for (const FileOutcome& file : summary.files) {
-        stays += data_of(file) >= LARGE ? data_of(file) : 0;
+        stays += data_of(file) >= LARGE_COMMIT ? data_of(file) : 0;
     }
     if (stays != 0) {
         text += line(fmt::format("patching can't free {} of it: writable data that is no section of GPU code",

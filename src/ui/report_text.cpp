@@ -106,11 +106,11 @@ Row row_of(const CleanOutcome& file, const ReportStyle& /*style*/) {
 }
 
 Member member_of(const FileOutcome& file, const ReportStyle& style) {
-    return {words(file.package), file.path, gain_of(file, style.policy.command)};
+    return {printable(file.package), file.path, gain_of(file, style.policy.command)};
 }
 
 Member member_of(const CleanOutcome& file, const ReportStyle& /*style*/) {
-    return {{}, file.path, 0};
+    return {printable(file.package), file.path, 0};
 }
 
 /// One that patching leaves as it is, and that nothing is to be said of, is only counted.

@@ -33,6 +33,7 @@ std::string words(const Reason& reason) {
         case Why::half_done: return "an edit was broken off half way: patch or restore it first";
         case Why::dll_left_by_crash: return "a crash left it without its DLL: patch or restore puts it back";
         case Why::dll_gone: return "its DLL is gone";
+        case Why::dll_dropped: return "its DLL is gone, and the packages beside it came later";
         case Why::dll_damaged: return "its DLL is damaged";
         case Why::left_by_crash: return "left by a crash";
         case Why::in_use: return "another fixnvpe works on it right now";
@@ -94,10 +95,6 @@ std::string words(Warning warning) {
         case Warning::same_image_base: return {};  // said once, of all of them
     }
     return {};
-}
-
-std::string words(const std::optional<Distribution>& package) {
-    return package ? printable(package->name + " " + package->version) : std::string();
 }
 
 std::vector<std::string> remarks(const FileOutcome& file) {

@@ -517,7 +517,7 @@ TEST_CASE("missing: in a folder it is put back if a temporary shows that it was 
     CHECK(session.names() == "lib/a.dll lib/b.dll");
 }
 
-TEST_CASE("missing: in a folder a backup alone may be of a DLL that was uninstalled, which is warned of") {
+TEST_CASE("missing: in a folder a backup alone may be of a DLL that was uninstalled, which is said") {
     const Session session;
     session.writable("lib/a.dll.bak");
     session.fixture("x64-no-fatbin.dll", "lib/b.dll");
@@ -525,7 +525,7 @@ TEST_CASE("missing: in a folder a backup alone may be of a DLL that was uninstal
     for (const std::string command : {"verify", "patch", "restore"}) {
         const Output output = session.fixnvpe({command, "lib"});
         CHECK(output.exit_status == 0);
-        CHECK_THAT(output.err, contains("fixnvpe: warning: "));
+        CHECK_THAT(output.err, contains("left behind: its DLL is gone"));
         CHECK_THAT(output.err, contains("lib/a.dll.bak"));
         CHECK(session.fixnvpe({command, "-q", "lib"}).err.empty());
         CHECK(session.snapshot() == before);

@@ -112,7 +112,7 @@ TEST_CASE("terminal: exactly what is said of files that are refused, damaged, li
     check_screen(session, "patch-trouble-dry", columns, {"patch", "--dry-run"});
     check_screen(session, "patch-trouble", columns, {"patch"});
     check_screen(session, "restore-trouble", columns, {"restore"});
-    check_screen(session, "clean-trouble-all", columns, {"clean", "--all"});
+    check_screen(session, "clean-trouble-all", columns, {"clean", "--backups"});
 }
 
 TEST_CASE("terminal: colors are for terminals, unless they are asked for or NO_COLOR is set") {

@@ -35,10 +35,10 @@ def may_vanish(step, shadow, name, data, before, after):
         spent = not undo.done or take_back(now, data) == (0, undo.done + undo.open, now)
         if spent or undo.contents in states or step.words[0] == "patch" and half_done and now != dll:
             return True
-        return "--all" in step.words and not half_done
+        return "--backups" in step.words and not half_done
     if step.words[0] != "clean":
         return False
-    return "--all" in step.words or dll is not None and is_whole(dll) and bool(shown_to_be_two(dll, data))
+    return "--backups" in step.words or dll is not None and is_whole(dll) and bool(shown_to_be_two(dll, data))
 
 
 class Judge:
@@ -100,7 +100,7 @@ class Judge:
     def is_kept(self, step, shadow, files, now):
         """What is there, and what restore gets, is no worse than before."""
         was, own = shadow.best(files), shadow.key(files.get(DLL))
-        given_up = "--all" in step.words or "none" in step.words and own == was
+        given_up = "--backups" in step.words or "none" in step.words and own == was
         if given_up or shadow.is_broken(files):
             return
         is_, own_now = shadow.best(now), shadow.key(now.get(DLL))

@@ -84,7 +84,7 @@ def random_step(random, mood):
     elif what == "restore":
         words = ["restore", *random.choice([[], [], [], ["--keep-backup"]])]
     else:
-        words = ["clean", *random.choice([[], [], [], ["--all"]])]
+        words = ["clean", *random.choice([[], [], [], ["--backups"]])]
     dry = what in ("patch", "restore", "clean") and random.random() < 0.08
     step = Step("fixnvpe", (*words, *(["-n"] if dry else []), random.choice([DLL, DLL, DLL, "."])))
     if step.writes() and random.random() < 0.15:

@@ -79,16 +79,21 @@ TEST_CASE("messages: every error is said, with --quiet, too: of files, of clean'
     CHECK(said(summary, true) == errors);
 }
 
-TEST_CASE("messages: an orphan is warned of with what puts it back, and what seemed to be the environment is named") {
+TEST_CASE("messages: backups of DLLs that are gone are one line, and what seemed to be the environment is named") {
     Summary summary;
-    summary.orphans = {"li b/a.dll.bak"};
+    summary.orphans = {{"lib/a.dll.bak", true}};
     summary.environment.emplace();
     summary.environment->passed_over = {"CONDA_PREFIX: not there"};
     CHECK(said(summary) ==
-          Lines{"info: passed over: CONDA_PREFIX: not there", "warning: warning: li b/a.dll.bak: its DLL is gone"});
-    CHECK(messages_of(summary, {})[1].hint ==
-          "fixnvpe restore \"li b/a.dll\" puts it back, fixnvpe clean --backups removes the backup");
+          Lines{"info: passed over: CONDA_PREFIX: not there", "info: lib/a.dll.bak: left behind: its DLL is gone"});
+    const auto hint = [&] { return messages_of(summary, {})[1].hint; };
+    CHECK(hint() == "fixnvpe clean --backups removes it");
     CHECK(said(summary, true).empty());
+    summary.orphans = {{"lib/a.dll.bak", false}, {"lib/b.dll.bak", false}};
+    CHECK(said(summary)[1] == "info: lib/a.dll.bak: left behind: its DLL is gone, and 1 like it");
+    CHECK(hint() == "fixnvpe clean removes them");
+    summary.orphans.back().needed = true;
+    CHECK(hint() == "fixnvpe clean --backups removes them");
 }
 
 TEST_CASE("messages: after Ctrl-C it is said how much was not begun") {

@@ -101,7 +101,7 @@ TEST_CASE("report/json: a file with all there is to say of it") {
     FileOutcome file = cuda_outcome("lib/a.dll", Status::patched, 4096);
     file.action = Action::patched;
     file.commit = {4096, 96, 4000};
-    file.package = Distribution{"torch", "1.12.1+cu113", 1};
+    file.package = "torch 1.12.1+cu113";
     file.headers->data = {{".da\xFFta", 8192}};
     file.edits = {{Field::section_characteristics, 548, 0xC0000040, 0x40000040}};
     file.backup = BackupFacts{SidecarKind::undo, "lib/a.dll.fixnvpe-undo", BackupState::stale};
@@ -113,7 +113,7 @@ TEST_CASE("report/json: a file with all there is to say of it") {
           Json{{"path", "lib/a.dll"},
                {"status", "patched"},
                {"action", "patched"},
-               {"package", {{"name", "torch"}, {"version", "1.12.1+cu113"}}},
+               {"package", "torch 1.12.1+cu113"},
                {"reason", "no valid backup"},
                {"reason_code", "no-valid-backup"},
                {"machine", "x64"},
@@ -165,7 +165,7 @@ TEST_CASE(
     summary.cleaned = {removed, kept};
     summary.problems = {Error(ErrorCode::no_match, "not found").at("d")};
     summary.passed_over = {{"e", SkipReason::link_to_nothing}};
-    summary.orphans = {"f.dll.bak"};
+    summary.orphans = {{"f.dll.bak", true}};
     summary.not_begun = 5;
     add_up(summary, true);
 
@@ -254,7 +254,7 @@ TEST_CASE("report/json: odd names and words stay valid JSON in valid UTF-8, inde
         summary.files.push_back(other_outcome(name, Status::error));
         summary.files.back().error = Error(ErrorCode::io, "read: \xFF\"\n").at(name);
         summary.passed_over.push_back({name, SkipReason::not_regular_file});
-        summary.orphans.push_back(name);
+        summary.orphans.push_back({name, true});
     }
     add_up(summary, false);
     const std::string text = text_of(summary);

@@ -186,7 +186,7 @@ TEST_CASE("report/scan: what moving the files costs that share a base without AS
 
 TEST_CASE("report/scan: files are listed by package and folder, with what patching does to them") {
     FileOutcome file = cuda_outcome("torch/lib/a.dll", Status::unpatched, MIB);
-    file.package = Distribution{"torch", "1.12.1", 1};
+    file.package = "torch 1.12.1";
     file.warnings = {Warning::is_signed};
     CHECK(report_scan(scanned({file}), {})
               .starts_with("      NOW  AFTER\ntorch 1.12.1, torch/lib\n  1.0 MiB    0 B  a.dll  signed\n"));

@@ -223,7 +223,7 @@ TEST_CASE("report/text: by package and folder, the largest gain first, numbers a
         files.back().fails = bytes != 0;
     }
     files[1].warnings = {Warning::is_signed, Warning::guard_cf_lost};
-    files[2].package = files[3].package = Distribution{"torch", "1.12.1+cu113\x1b", 1};
+    files[2].package = files[3].package = "torch 1.12.1+cu113\x1b";
     const Summary summary = summary_of(Command::verify, files);
     CHECK(at_width(summary, 80) ==
           "torch 1.12.1+cu113\\x1b, torch/lib\n"

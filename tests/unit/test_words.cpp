@@ -122,11 +122,6 @@ TEST_CASE("words: an environment is named with what chose it, and that its torch
     CHECK(words(environment) == "ve\\x1bnv (VIRTUAL_ENV), torch 2.0+cpu\\x1b: a build without CUDA (CPU)");
 }
 
-TEST_CASE("words: a package has its version, and none is nothing") {
-    CHECK(words(std::optional<Distribution>()).empty());
-    CHECK(words(std::optional(Distribution{"torch", "1.12\n", 1})) == "torch 1.12\\n");
-}
-
 TEST_CASE("words: what else there is to say of a file is its warnings and its notes") {
     FileOutcome file = cuda_outcome("a.dll", Status::unpatched, 4096);
     CHECK(remarks(file).empty());

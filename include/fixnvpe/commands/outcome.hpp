@@ -127,9 +127,9 @@ struct BackupFacts {
 /// What became of one DLL.
 struct FileOutcome {
     std::filesystem::path path;
-    bool named = false;                   ///< named on the command line, and not only found
-    std::optional<Distribution> package;  ///< that lists it; asked for only where the file is worth a line
-    Status status = Status::error;        ///< after the command
+    bool named = false;             ///< named on the command line, and not only found
+    std::string package;            ///< that it belongs to, with its version; empty: not known
+    Status status = Status::error;  ///< after the command
     Action action = Action::none;
     bool needs_patch = false;
     bool fails = false;                      ///< verify: makes the exit status 1
@@ -152,6 +152,7 @@ struct FileOutcome {
 struct CleanOutcome {
     std::filesystem::path path;
     SidecarKind kind = SidecarKind::full;
+    std::string package;                ///< that the DLL belongs to
     Status dll_status = Status::error;  ///< of the DLL that it stands beside; not_pe: missing, or can't be read
     Action action = Action::none;
     Reason reason;               ///< why it goes or stays
@@ -160,6 +161,12 @@ struct CleanOutcome {
     std::optional<Error> error;
 
     [[nodiscard]] bool is_ours() const { return reason.why != Why::not_ours; }
+};
+
+/// A backup that was found, and whose DLL is gone for good.
+struct Orphan {
+    std::filesystem::path path;
+    bool needed = true;  ///< as far as can be told: clean keeps it, unless it is asked for all backups
 };
 
 /// What all files of a request add up to. Text and JSON are printed from it.
@@ -186,7 +193,7 @@ struct Summary {
     std::vector<FileOutcome> files;                ///< sorted by path
     std::vector<CleanOutcome> cleaned;             ///< sorted by path
     std::vector<Error> problems;                   ///< targets that match nothing, folders that can't be read
-    std::vector<std::filesystem::path> orphans;    ///< backups whose DLL is gone
+    std::vector<Orphan> orphans;                   ///< sorted by path; clean has them in `cleaned`
     std::vector<Skipped> passed_over;              ///< names that are no files
     std::size_t not_begun = 0;                     ///< files that Ctrl-C came before
     Totals totals;

@@ -34,4 +34,21 @@ void add_folder(std::vector<std::filesystem::path>& folders, const std::filesyst
 [[nodiscard]] std::vector<std::filesystem::path> site_packages(const std::filesystem::path& prefix,
                                                                std::optional<unsigned> minor = {});
 
+/// The prefix that a python belongs to.
+[[nodiscard]] std::filesystem::path prefix_of(const std::filesystem::path& executable);
+/// True for the prefix of a virtual environment.
+[[nodiscard]] bool is_virtual(const std::filesystem::path& prefix);
+/// True for the prefix of an environment: a virtual one, conda's, or a Python beside site-packages.
+[[nodiscard]] bool is_environment(const std::filesystem::path& prefix);
+
+/// What the processes of one environment load DLLs from.
+struct EnvironmentPlaces {
+    std::vector<std::filesystem::path> prefixes;  ///< its own; then that of the base whose packages belong to it
+    std::vector<std::filesystem::path> folders;   ///< site-packages; conda's Library/bin; then the base's. None: no
+                                                  ///< environment
+};
+
+/// Those of a prefix. @param minor of its Python, where that is known
+[[nodiscard]] EnvironmentPlaces places_of(const std::filesystem::path& prefix, std::optional<unsigned> minor = {});
+
 }  // namespace fixnvpe

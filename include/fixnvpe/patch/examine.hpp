@@ -18,6 +18,8 @@ struct Query {
     std::optional<os::FileIdentity> folder = {};  ///< that it was found in; it must be there still, and no other
     AslrPolicy aslr = AslrPolicy::automatic;
     bool is_link = false;                  ///< found, and not named
+    bool named = false;                    ///< and not only found
+    Installed installed;                   ///< of a DLL that is missing
     bool lenient = false;                  ///< a DLL that is missing or can't be read is no error
     std::vector<SidecarPlace> candidates;  ///< sidecars to look at
 };

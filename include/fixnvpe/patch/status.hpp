@@ -74,6 +74,7 @@ enum class Why {
     half_done,
     dll_left_by_crash,  ///< the DLL is missing, and a crash's temporary is there
     dll_gone,
+    dll_dropped,  ///< the same, and the packages that have files there came later, without it
     dll_damaged,
     left_by_crash,
     in_use,  ///< by another fixnvpe
@@ -102,6 +103,7 @@ inline constexpr auto names_of<Why> = names<Why>({
     {Why::half_done, "half-done"},
     {Why::dll_left_by_crash, "dll-left-by-crash"},
     {Why::dll_gone, "dll-gone"},
+    {Why::dll_dropped, "dll-dropped"},
     {Why::dll_damaged, "dll-damaged"},
     {Why::left_by_crash, "left-by-crash"},
     {Why::in_use, "in-use"},

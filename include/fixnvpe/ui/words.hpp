@@ -14,8 +14,6 @@ namespace fixnvpe {
 [[nodiscard]] std::string words(SkipReason reason);
 /// For the file's line.
 [[nodiscard]] std::string words(Warning warning);
-/// "torch 1.12.1+cu113"; of none nothing.
-[[nodiscard]] std::string words(const std::optional<Distribution>& package);
 /// What else there is to say of a file, in few words each: its warnings and notes.
 [[nodiscard]] std::vector<std::string> remarks(const FileOutcome& file);
 /// Why a file of ours goes or stays.
