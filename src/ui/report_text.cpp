@@ -75,13 +75,12 @@ std::string facts_of(const FileOutcome& file) {
     return fmt::format("{}", fmt::join(facts, ", "));
 }
 
-std::vector<std::string> edits_of(const FileOutcome& file, const ReportStyle& style) {
+/// Made, or to be made.
+std::vector<std::string> edits_of(const FileOutcome& file) {
     std::vector<std::string> lines;
-    if (style.verbose || file.action == Action::would_patch || file.action == Action::would_restore) {
-        for (const Edit& edit : file.edits) {
-            lines.push_back(fmt::format("{} at offset {:#x}: {:#0{}x} -> {:#0{}x}", to_string(edit.field), edit.offset,
-                                        edit.before, 2 + 2 * edit.width(), edit.after, 2 + 2 * edit.width()));
-        }
+    for (const Edit& edit : file.edits) {
+        lines.push_back(fmt::format("{} at offset {:#x}: {:#0{}x} -> {:#0{}x}", to_string(edit.field), edit.offset,
+                                    edit.before, 2 + 2 * edit.width(), edit.after, 2 + 2 * edit.width()));
     }
     return lines;
 }
@@ -91,7 +90,7 @@ Row row_of(const FileOutcome& file, const ReportStyle& style) {
     return {{std::string(head), size_if_any(gain_of(file, style.policy.command)), printable_path(file.path.filename())},
             color_of(file.status, file.failed()),
             facts_of(file),
-            edits_of(file, style)};
+            style.verbose ? edits_of(file) : std::vector<std::string>()};
 }
 
 Row row_of(const CleanOutcome& file, const ReportStyle& /*style*/) {

@@ -142,7 +142,7 @@ TEST_CASE("patch: another policy later starts from the original, and keeps its b
     }
 }
 
-TEST_CASE("patch: --dry-run says each edit, and writes nothing") {
+TEST_CASE("patch: --dry-run says what would be done, with -v each edit, and writes nothing") {
     const Session session;
     session.writable("a.dll");
     session.fixture("x64-patched.dll", "b.dll");
@@ -152,16 +152,13 @@ TEST_CASE("patch: --dry-run says each edit, and writes nothing") {
     const std::string out =
         ".\n"
         "  would-patch  4.0 KiB  a.dll\n"
-        "    CheckSum at offset 0xd8: 0x00001e6d -> 0x00009e2c\n"
-        "    DllCharacteristics at offset 0xde: 0x0160 -> 0x0120\n"
-        "    Characteristics at offset 0x224: 0xc0000040 -> 0x40000040\n"
         "  patched               b.dll\n"
         "3 files: 1 unpatched, 1 patched, 1 no-fatbin (-v lists it)\n"
         "1 file would be patched: each process would commit up to 4.0 KiB less (36.0 KiB -> 32.0 KiB)\n";
     CHECK(session.fixnvpe({"patch", "-n", "."}) == Output{0, out, ""});
     CHECK(session.fixnvpe({"patch", "--dry-run", "--backup", "none", "."}) == Output{0, out, ""});
     CHECK(session.snapshot() == before);
-    CHECK(session.fixnvpe({"patch", "-n", "--aslr", "keep", "a.dll"}).out ==
+    CHECK(session.fixnvpe({"patch", "-n", "-v", "--aslr", "keep", "a.dll"}).out ==
           "  would-patch  4.0 KiB  a.dll\n"
           "    CheckSum at offset 0xd8: 0x00001e6d -> 0x00009e6c\n"
           "    Characteristics at offset 0x224: 0xc0000040 -> 0x40000040\n"
