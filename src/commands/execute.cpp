@@ -14,11 +14,19 @@ namespace {
 
 HeaderFacts facts_of(const Dll& dll) {
     const PeImage& image = dll.image;
-    HeaderFacts facts{dll.info.size,           image.machine,    image.image_base,  image.dynamic_base(),
-                      image.high_entropy_va(), image.guard_cf(), image.is_signed(), {}};
+    HeaderFacts facts{dll.info.size,
+                      image.machine,
+                      image.image_base,
+                      image.dynamic_base(),
+                      image.high_entropy_va(),
+                      image.guard_cf(),
+                      image.is_signed(dll.info.size),
+                      {}};
     for (const Section& section : image.sections) {
         if (section.is_fatbin()) {
             facts.fatbins.push_back({section.virtual_size, section.writable()});
+        } else if (const std::uint64_t bytes = commit_charge(section); bytes != 0) {
+            facts.data.push_back({section.name, bytes});
         }
     }
     return facts;
@@ -58,9 +66,10 @@ public:
         query_.path = target.path;
         query_.folder = target.folder;
         query_.aslr = request.policy.aslr;
-        query_.named = target.named;
         query_.is_link = target.link;
         query_.lenient = target.missing;
+        query_.named = target.named;
+        query_.installed = target.installed;
         query_.candidates = sidecars_of(target.path);
         if (request.policy.command == Command::restore) {
             query_.candidates.insert(query_.candidates.end(), target.numbered.begin(), target.numbered.end());
@@ -158,7 +167,7 @@ private:
     /// Of what would come of patching it.
     void warn() {
         if (decision_.act == Act::patch || (only_looks() && decision_.needs_patch && !decision_.skipped_signed)) {
-            outcome_.warnings = warnings_of(findings_.dll.image, findings_.plan);
+            outcome_.warnings = warnings_of(findings_.dll.image, findings_.dll.info.size, findings_.plan);
         }
     }
 

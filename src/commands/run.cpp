@@ -9,6 +9,8 @@
 
 #include "fixnvpe/commands/clean.hpp"
 #include "fixnvpe/commands/execute.hpp"
+#include "fixnvpe/commands/orphans.hpp"
+#include "fixnvpe/commands/packages.hpp"
 #include "fixnvpe/os/process.hpp"
 
 namespace fixnvpe {
@@ -82,10 +84,14 @@ void work_on_dlls(const std::vector<Target>& targets, const Request& request, co
     }
 }
 
-std::vector<SidecarGroup> group_by_dll(const std::vector<FoundSidecar>& found) {
+std::vector<SidecarGroup> group_by_dll(const std::vector<FoundSidecar>& found, Environments& environments) {
     std::map<fs::path, SidecarGroup> groups;
     for (const FoundSidecar& sidecar : found) {
-        SidecarGroup& group = groups[sidecar.dll];
+        const auto [entry, is_new] = groups.try_emplace(sidecar.dll);
+        SidecarGroup& group = entry->second;
+        if (is_new && sidecar.orphan) {
+            group.installed = installed_around(sidecar.dll, environments);
+        }
         group.dll = sidecar.dll;
         group.folder = sidecar.folder;
         group.sidecars.push_back({sidecar.kind, sidecar.path});
@@ -98,9 +104,9 @@ std::vector<SidecarGroup> group_by_dll(const std::vector<FoundSidecar>& found) {
     return result;
 }
 
-void clean_all(const std::vector<FoundSidecar>& found, const Request& request, const Progress& progress,
-               Summary& summary) {
-    for (const SidecarGroup& group : group_by_dll(found)) {
+void clean_all(const std::vector<FoundSidecar>& found, Environments& environments, const Request& request,
+               const Progress& progress, Summary& summary) {
+    for (const SidecarGroup& group : group_by_dll(found, environments)) {
         if (os::interrupted()) {
             summary.not_begun += group.sidecars.size();
             continue;
@@ -146,19 +152,18 @@ Summary run(const Request& request, const Progress& progress) {
     }
     summary.problems = std::move(targets.problems);
     summary.passed_over = std::move(targets.skipped);
+    Environments environments(summary.environment);
     if (cleans) {
-        clean_all(targets.sidecars, request, progress, summary);
+        clean_all(targets.sidecars, environments, request, progress, summary);
     } else {
+        add_missing(targets, environments);
         work_on_dlls(targets.files, request, progress, summary);
-        for (const FoundSidecar& sidecar : targets.sidecars) {
-            if (sidecar.orphan && sidecar.kind == SidecarKind::full) {
-                summary.orphans.push_back(sidecar.path);
-            }
-        }
+        part_orphans(summary);
         if (summary.command != Command::restore) {
             warn_of_shared_bases(summary.files);
         }
     }
+    attribute(summary, environments);
     add_up(summary, os::interrupted());
     return summary;
 }

@@ -9,6 +9,7 @@
 
 #include "fixnvpe/base/error.hpp"
 #include "fixnvpe/base/text.hpp"
+#include "fixnvpe/find/site_packages.hpp"
 #include "fixnvpe/os/names.hpp"
 
 namespace fixnvpe {
@@ -18,107 +19,6 @@ using std::filesystem::path;
 
 /// A portable Python that lies in the folder of the program it belongs to; ComfyUI spells it so.
 constexpr const char* PORTABLE = "python_embeded";
-
-std::string lower(std::string text) {
-    const auto to_lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
-    std::transform(text.begin(), text.end(), text.begin(), to_lower);
-    return text;
-}
-
-std::string lower_name(const path& p) {
-    return lower(to_utf8(p.filename()));
-}
-
-/// Looks through links. What can't be looked at is not there: another place may do.
-os::FileInfo info_behind(const path& p) {
-    try {
-        return os::info_behind(p);
-    } catch (const Error&) {
-        return {};
-    }
-}
-
-bool is_folder(const path& p) {
-    return info_behind(p).type == os::FileType::folder;
-}
-
-/// The names in a folder; none if it can't be listed.
-std::vector<path> names_in(const path& folder) {
-    try {
-        std::vector<path> names;
-        std::vector<os::FolderEntry> entries = os::list_folder(folder);
-        names.reserve(entries.size());
-        for (os::FolderEntry& entry : entries) {
-            names.push_back(std::move(entry.name));
-        }
-        return names;
-    } catch (const Error&) {
-        return {};
-    }
-}
-
-/// 11 for python3.11, Python311, python311.dll and Python311-32; nothing for any other name.
-std::optional<unsigned> minor_version(const path& name) {
-    const std::string text = lower_name(name);
-    constexpr std::string_view prefix = "python3";
-    if (!text.starts_with(prefix)) {
-        return std::nullopt;
-    }
-    std::size_t i = prefix.size();
-    if (i < text.size() && text[i] == '.') {
-        ++i;
-    }
-    std::optional<unsigned> minor;
-    constexpr unsigned enough = 1000;
-    for (; i < text.size() && text[i] >= '0' && text[i] <= '9' && minor.value_or(0) < enough; ++i) {
-        minor = minor.value_or(0) * 10 + static_cast<unsigned>(text[i] - '0');
-    }
-    return minor;
-}
-
-/// The folders python3.X or Python3X in `parent`, the newest first; all of them if `minor` is not known.
-std::vector<path> python_folders(const path& parent, std::optional<unsigned> minor) {
-    std::vector<std::pair<unsigned, path>> found;
-    for (const path& name : names_in(parent)) {
-        const auto version = minor_version(name);
-        if (version && (!minor || version == minor)) {
-            found.emplace_back(*version, parent / name);
-        }
-    }
-    std::sort(found.rbegin(), found.rend());
-    std::vector<path> result;
-    result.reserve(found.size());
-    for (auto& [version, folder] : found) {
-        result.push_back(std::move(folder));
-    }
-    return result;
-}
-
-/// Adds a folder if it is there, and not yet in the list by another name: lib64 is often a link to lib.
-void add_folder(std::vector<path>& folders, const path& folder) {
-    const auto info = info_behind(folder);
-    const auto same = [&](const path& other) { return info_behind(other).identity == info.identity; };
-    if (info.type == os::FileType::folder && std::none_of(folders.begin(), folders.end(), same)) {
-        folders.push_back(folder);
-    }
-}
-
-/// The site-packages folders of a prefix, in any of the layouts that there are.
-std::vector<path> site_packages(const path& prefix, std::optional<unsigned> minor = {}) {
-    std::vector<path> result;
-    add_folder(result, prefix / "Lib" / "site-packages");
-    for (const path& python : python_folders(prefix / "local" / "lib", minor)) {
-        add_folder(result, python / "dist-packages");  // Debian's pip installs there
-    }
-    for (const char* lib : {"lib", "lib64"}) {
-        for (const path& python : python_folders(prefix / lib, minor)) {
-            add_folder(result, python / "site-packages");
-            add_folder(result, python / "dist-packages");
-        }
-    }
-    add_folder(result, prefix / "lib" / "python3" / "dist-packages");
-    return result;
-}
 
 std::optional<Torch> find_torch(const std::vector<path>& folders) {
     for (const path& folder : folders) {
@@ -196,7 +96,8 @@ private:
     /// @return whether there is an environment; it is the result then
     bool try_prefix(const path& prefix, const std::string& chosen_by, std::vector<path> folders = {},
                     std::optional<unsigned> minor = {}) {
-        for (const path& folder : site_packages(prefix, minor)) {
+        const EnvironmentPlaces places = places_of(prefix, minor);
+        for (const path& folder : places.folders) {
             add_folder(folders, folder);
         }
         if (folders.empty()) {
@@ -205,10 +106,8 @@ private:
                                              there ? "has no site-packages" : "is not there"));
             return false;
         }
-        if (is_folder(prefix / "conda-meta")) {
-            add_folder(folders, prefix / "Library" / "bin");
-        }
         environment_.prefix = prefix;
+        environment_.prefixes = places.prefixes;
         environment_.chosen_by = chosen_by;
         environment_.torch = find_torch(folders);
         environment_.folders = std::move(folders);
@@ -238,7 +137,7 @@ private:
     }
 
     bool try_executable(const path& executable) {
-        const os::FileInfo info = info_behind(executable);
+        const os::FileInfo info = look_behind(executable);
         if (info.type == os::FileType::missing || info.type == os::FileType::folder) {
             return false;
         }
@@ -263,16 +162,6 @@ private:
         }
         return try_prefix(prefix_of(real), chosen_by, minor && !isolated ? user_sites(minor) : std::vector<path>(),
                           minor);
-    }
-
-    static path prefix_of(const path& executable) {
-        const path folder = executable.parent_path();
-        const std::string name = lower_name(folder);
-        return name == "bin" || name == "scripts" ? folder.parent_path() : folder;
-    }
-
-    static bool is_virtual(const path& prefix) {
-        return info_behind(prefix / "pyvenv.cfg").type == os::FileType::regular;
     }
 
     bool try_user_site() {

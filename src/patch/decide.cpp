@@ -186,13 +186,20 @@ void decide_restore(Decision& decision, const Policy& policy, const Sidecars& si
     decision.sidecars[chosen].fate = policy.keep_backup ? Fate::use : Fate::use_up;
 }
 
+/// The DLL went with its package, and all packages that have files beside it came later: none will ever ask for it.
+bool was_dropped(const SidecarFacts& sidecar, const Installed& installed) {
+    return !installed.listed && installed.folder_since && sidecar.since < *installed.folder_since;
+}
+
 SidecarDecision clean_backup(const SidecarFacts& sidecar, const DllFacts& dll, bool usable_too) {
     const auto only_if_asked = [&](Why why) { return SidecarDecision{usable_too ? Fate::remove : Fate::keep, {why}}; };
     if (!sidecar.ours) {
         return {Fate::keep, {Why::not_ours}};
     }
     switch (dll.presence) {
-        case DllFacts::Presence::missing: return only_if_asked(Why::dll_gone);
+        case DllFacts::Presence::missing:
+            return was_dropped(sidecar, dll.installed) ? SidecarDecision{Fate::remove, {Why::dll_dropped}}
+                                                       : only_if_asked(Why::dll_gone);
         case DllFacts::Presence::damaged: return only_if_asked(Why::dll_damaged);
         case DllFacts::Presence::there: break;
     }
@@ -229,12 +236,16 @@ void decide_clean(Decision& decision, const Policy& policy, const DllFacts& dll,
     }
 }
 
-/// A DLL that was uninstalled must stay so, unless it is named to restore, or a crash's temporary tells what happened.
-void decide_missing(Decision& decision, const Policy& policy, const Sidecars& sidecars) {
-    const bool has_backup =
-        find(sidecars, [](const SidecarFacts& s) { return s.kind == SidecarKind::full && s.ours; }) != NONE;
+/// A DLL that was uninstalled must stay so. It ought to be there if it is named, if a package lists it, or if a crash's
+/// temporary tells what happened.
+void decide_missing(Decision& decision, const Policy& policy, const DllFacts& dll, const Sidecars& sidecars) {
+    const std::size_t backup =
+        find(sidecars, [](const SidecarFacts& s) { return s.kind == SidecarKind::full && s.ours; });
     const bool crashed = has(sidecars, SidecarKind::temporary);
-    if (!has_backup) {
+    const bool expected = dll.named || dll.installed.listed || crashed;
+    if (!expected) {
+        decision.reason = backup == NONE ? Reason{Why::not_ours} : clean_backup(sidecars[backup], dll, false).reason;
+    } else if (backup == NONE) {
         refuse(decision, {Why::missing_for_good});
     } else if (policy.command == Command::restore || (policy.command == Command::patch && crashed)) {
         decision.act = Act::put_back;
@@ -327,7 +338,7 @@ Decision decide(const Policy& policy, const DllFacts& dll, const Sidecars& sidec
         return decision;
     }
     if (dll.presence == DllFacts::Presence::missing) {
-        decide_missing(decision, policy, sidecars);
+        decide_missing(decision, policy, dll, sidecars);
         return decision;
     }
     if (const std::size_t whole = find_whole(sidecars); is_broken(dll) && whole != NONE) {

@@ -94,10 +94,11 @@ DllFacts Findings::dll_facts() const {
     facts.presence = presence;
     facts.named = query.named;
     facts.is_link = dll.link.has_value();
+    facts.installed = query.installed;
     if (presence == DllFacts::Presence::there) {
         facts.has_fatbin = dll.image.has_fatbin();
         facts.dynamic_base = dll.image.dynamic_base();
-        facts.is_signed = dll.image.is_signed();
+        facts.is_signed = dll.image.is_signed(dll.info.size);
         facts.plan_is_empty = plan.edits.empty();
         facts.refusal = facts.has_fatbin ? refusal_of(dll.image, dll.info.size) : Reason{};
     }
@@ -110,7 +111,7 @@ std::vector<SidecarFacts> Findings::sidecar_facts() const {
     for (const Sidecar& sidecar : sidecars) {
         facts.push_back({sidecar.kind, sidecar.state, sidecar.ours, sidecar.proven, sidecar.compared, sidecar.equal,
                          sidecar.shown_to_be_other, sidecar.signed_since, sidecar.bits, sidecar.whole,
-                         sidecar.same_headers});
+                         sidecar.same_headers, sidecar.info.changed});
     }
     return facts;
 }

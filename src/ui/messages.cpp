@@ -7,10 +7,15 @@
 
 #include "fixnvpe/base/text.hpp"
 #include "fixnvpe/patch/sidecars.hpp"
+#include "fixnvpe/ui/columns.hpp"
 #include "fixnvpe/ui/words.hpp"
 
 namespace fixnvpe {
 namespace {
+
+/// How log begins each message.
+constexpr std::string_view BEGIN = "fixnvpe: ";
+constexpr std::string_view HINT = "  hint: ";
 
 struct WarningWords {
     Warning warning;
@@ -40,37 +45,47 @@ void add_warnings(std::vector<Message>& messages, const Summary& summary) {
             return std::find(file.warnings.begin(), file.warnings.end(), w.warning) != file.warnings.end();
         });
         if (count != 0) {
-            messages.push_back({Message::Level::warning, fmt::format("warning: {} {}\n  hint: {}",
-                                                                     plural(static_cast<std::uint64_t>(count), "file"),
-                                                                     count == 1 ? w.one : w.many, w.hint)});
+            messages.push_back(
+                {Message::Level::warning,
+                 {},
+                 plural(static_cast<std::uint64_t>(count), "file") + " " + std::string(count == 1 ? w.one : w.many),
+                 std::string(w.hint)});
         }
     }
 }
 
+/// Backups whose DLL is gone are no fault, and are said in one line.
 void add_orphans(std::vector<Message>& messages, const Summary& summary) {
-    for (const std::filesystem::path& orphan : summary.orphans) {
-        const std::string dll = printable_path(dll_of(orphan).value_or(orphan));
-        messages.push_back(
-            {Message::Level::warning,
-             fmt::format("warning: {}: its DLL is gone\n  hint: fixnvpe restore {} puts it back, fixnvpe "
-                         "clean --all removes the backup",
-                         printable_path(orphan), dll)});
+    const std::size_t count = summary.orphans.size();
+    if (count == 0) {
+        return;
     }
+    const bool needed =
+        std::any_of(summary.orphans.begin(), summary.orphans.end(), [](const Orphan& o) { return o.needed; });
+    messages.push_back(
+        {Message::Level::info, printable_path(summary.orphans.front().path),
+         "left behind: its DLL is gone" + (count == 1 ? "" : fmt::format(", and {} like it", count - 1)),
+         fmt::format("fixnvpe clean{} removes {}", needed ? " --backups" : "", count == 1 ? "it" : "them")});
+}
+
+Message message_of(const Error& error, const std::string& hint) {
+    return {Message::Level::error, printable_path(error.path()), printable(error.message()), printable(hint)};
 }
 
 }  // namespace
 
 std::vector<Message> messages_of(const Summary& summary, const ReportStyle& style) {
+    static const std::vector<std::string> no_words;
     std::vector<Message> messages;
     if (!style.quiet) {
-        if (summary.environment) {
-            messages.push_back({Message::Level::info, words(*summary.environment)});
+        for (const std::string& passed_over : summary.environment ? summary.environment->passed_over : no_words) {
+            messages.push_back({Message::Level::info, {}, "passed over: " + printable(passed_over), {}});
         }
         add_warnings(messages, summary);
         add_orphans(messages, summary);
     }
     const auto add_error = [&](const Error& error) {
-        messages.push_back({Message::Level::error, words(error, style.policy)});
+        messages.push_back(message_of(error, hint_of(error, style.policy)));
     };
     for (const FileOutcome& file : summary.files) {
         if (const auto error = error_of(file, summary.command)) {
@@ -87,11 +102,33 @@ std::vector<Message> messages_of(const Summary& summary, const ReportStyle& styl
     }
     if (summary.exit_status == ExitStatus::interrupted) {
         const std::string rest = summary.not_begun == 0 ? "" : plural(summary.not_begun, "file") + " not begun, and ";
-        messages.push_back({Message::Level::error, fmt::format("interrupted: {}what was done stays done\n"
-                                                               "  hint: run it again for the rest",
-                                                               rest)});
+        messages.push_back({Message::Level::error,
+                            {},
+                            fmt::format("interrupted: {}what was done stays done", rest),
+                            "run it again for the rest"});
     }
     return messages;
+}
+
+Message message_of(const Error& error) {
+    return message_of(error, words_of(error.hint(), error.detail()));
+}
+
+std::string fitted(const Message& message, std::optional<unsigned> width) {
+    const std::string indent(BEGIN.size(), ' ');
+    const std::string begin = message.level == Message::Level::warning ? "warning: " : "";
+    const std::string head = begin + message.path + (message.path.empty() ? "" : ": ") + message.text;
+    std::string text;
+    if (message.path.empty() || !width || BEGIN.size() + display_width(head) <= *width) {
+        text = paragraph(head, width, BEGIN.size());
+    } else {
+        text = begin + message.path + ":\n" + indent + paragraph(message.text, width, BEGIN.size());
+    }
+    if (!message.hint.empty()) {
+        text += std::string(HINT) + paragraph(message.hint, width, HINT.size());
+    }
+    text.pop_back();
+    return text;
 }
 
 }  // namespace fixnvpe

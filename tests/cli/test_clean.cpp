@@ -33,17 +33,17 @@ TEST_CASE("clean: keeps what restore could use, removes what no DLL needs any mo
     CHECK(cleaned.at("summary").at("freed") == freed(1) + freed(2));
     CHECK(session.names() == "a.dll a.dll.bak b.dll.bak");
     CHECK(session.told({"clean", "."}) == "./a.dll.bak patched (usable); exit 0");
-    CHECK(session.told({"clean", "--all", "."}) == "./a.dll.bak patched+removed (usable); exit 0");
+    CHECK(session.told({"clean", "--backups", "."}) == "./a.dll.bak patched+removed (usable); exit 0");
     CHECK(session.names() == "a.dll b.dll.bak");
     CHECK(session.fixnvpe({"verify", "a.dll"}).exit_status == 0);
 }
 
-TEST_CASE("clean: the only copy of a DLL that is gone goes with --all alone") {
+TEST_CASE("clean: the only copy of a DLL that is gone goes with --backups alone") {
     const Session session;
     session.writable("a.dll.bak");
     CHECK(session.told({"clean", "."}) == "./a.dll.bak not-pe (dll-gone); exit 0");
     CHECK(session.names() == "a.dll.bak");
-    CHECK(session.told({"clean", "--all", "."}) == "./a.dll.bak not-pe+removed (dll-gone); exit 0");
+    CHECK(session.told({"clean", "--backups", "."}) == "./a.dll.bak not-pe+removed (dll-gone); exit 0");
     CHECK(session.names() == "");
 }
 
@@ -55,9 +55,8 @@ TEST_CASE("clean: an undo file stays while an edit is broken off half way, and g
     CHECK(session.told({"clean", "a.dll"}) == "a.dll.fixnvpe-undo patched (usable); exit 0");
     const std::string undo = read_file(session / "a.dll.fixnvpe-undo");
     poke(session / "a.dll", section_characteristics + 3, 0xC0);
-    for (const std::string which : {"--stale", "--all"}) {
-        CHECK(session.told({"clean", which, "a.dll"}) == "a.dll.fixnvpe-undo unpatched (half-done); exit 0");
-    }
+    CHECK(session.told({"clean", "a.dll"}) == "a.dll.fixnvpe-undo unpatched (half-done); exit 0");
+    CHECK(session.told({"clean", "--backups", "a.dll"}) == "a.dll.fixnvpe-undo unpatched (half-done); exit 0");
     CHECK(session.fixnvpe({"restore", "a.dll"}).exit_status == 0);
     write_file(session / "a.dll.fixnvpe-undo", undo);
     CHECK(session.told({"clean", "a.dll"}) == "a.dll.fixnvpe-undo unpatched+removed (nothing-to-undo); exit 0");

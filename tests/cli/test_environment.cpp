@@ -23,9 +23,9 @@ TEST_CASE("environment: without a target, torch/lib of the active one, and it is
 
     const Output verified = session.fixnvpe({"verify"}, active);
     CHECK(verified.exit_status == 1);
-    CHECK(verified.err.starts_with("fixnvpe: environment: " + with_slashes(prefix) +
-                                   " (VIRTUAL_ENV), torch 1.12.1+cu113"));
-    CHECK(session.fixnvpe({"verify", "--env", "venv"}).err.find("(--env), torch 1.12.1+cu113") != std::string::npos);
+    CHECK(verified.out.starts_with(with_slashes(prefix) + " (VIRTUAL_ENV)\n"));
+    CHECK_THAT(verified.out, contains("torch/lib\n  unpatched   987.0 MiB  torch_cuda_cu.dll\n"));
+    CHECK_THAT(session.fixnvpe({"verify", "--env", "venv"}).out, contains("venv (--env)\n"));
 
     CHECK(session.fixnvpe({"patch"}, active).exit_status == 0);
     CHECK(session.fixnvpe({"verify", "--require-backup"}, active).exit_status == 0);

@@ -89,11 +89,16 @@ TEST_CASE("hostile: whatever is in a tree, nothing outside is touched, nothing h
     const FileState secret = state_of(session / "outside" / "secret");
     const FileState passwd = state_of("/etc/passwd");
 
-    const std::vector<std::vector<std::string>> commands{{"verify"},         {"scan"},
-                                                         {"patch", "-n"},    {"patch"},
-                                                         {"verify", "-v"},   {"patch", "--backup", "undo"},
-                                                         {"clean"},          {"restore"},
-                                                         {"clean", "--all"}, {"patch", "--backup", "none"}};
+    const std::vector<std::vector<std::string>> commands{{"verify"},
+                                                         {"scan"},
+                                                         {"patch", "-n"},
+                                                         {"patch"},
+                                                         {"verify", "-v"},
+                                                         {"patch", "--backup", "undo"},
+                                                         {"clean"},
+                                                         {"restore"},
+                                                         {"clean", "--backups"},
+                                                         {"patch", "--backup", "none"}};
     for (const std::vector<std::string>& command : commands) {
         for (const std::string target : {"tree", "tree/**", "tree/*.dll"}) {
             std::vector<std::string> words = command;

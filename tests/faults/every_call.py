@@ -89,7 +89,7 @@ def nothing_is_lost(lab, judge, where, files, arguments):
     dll = files.get("a.dll")
     whole = lab.original in (dll, files.get("a.dll.bak"), files.get("a.dll_bak"))
     undoable = "a.dll.fixnvpe-undo" in files
-    given_up = "none" in arguments or "--all" in arguments
+    given_up = "none" in arguments or "--backups" in arguments
     judge.expect(whole or undoable or given_up, where, f"the original exists whole, or an undo file: {sorted(files)}")
     judge.expect(undoable or dll in (lab.original, lab.patched), where, "the DLL is the original or patched")
     judge.expect(files.get("cache/a.dll", lab.original) == lab.original, where, "the cache's copy is as it was")

@@ -234,7 +234,7 @@ SCENARIOS = {
     "restore --keep-backup": Scenario(patched_by(), ["restore", "--keep-backup", "a.dll"],
                                       {"a.dll": copied("a.dll.bak", "original"), "a.dll.bak": same("a.dll.bak")}),
     "clean": Scenario(with_leftovers, ["clean", "a.dll"], CLEANED, but_for(CLEANED, LEFTOVERS)),
-    "clean --all": Scenario(with_leftovers, ["clean", "--all", "a.dll"], {"a.dll": same("a.dll")},
+    "clean --backups": Scenario(with_leftovers, ["clean", "--backups", "a.dll"], {"a.dll": same("a.dll")},
                             but_for({"a.dll": same("a.dll")}, ["a.dll.bak", *LEFTOVERS])),
 }
 

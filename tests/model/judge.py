@@ -28,18 +28,20 @@ def may_vanish(step, shadow, name, data, before, after):
     """Of a sidecar whose bytes are nowhere any more: an undo file that has nothing to undo, or whose original is there,
     or is explained by another one; what clean removes by its rules, but nothing half-done."""
     dll, now = before.get(DLL), after.get(DLL)
-    undo = take_back(dll, data)
+    undo, left = take_back(dll, data), take_back(now, data)
+    if is_undo(name) and left.contents == now and not left.done:
+        return True
     if is_undo(name) and shadow.key(undo.contents) != NOTHING:
         states = [*after.values(), *(take_back(now, d).contents for n, d in after.items() if is_undo(n))]
         half_done = undo.done and undo.open
-        spent = not undo.done or take_back(now, data) == (0, undo.done + undo.open, now)
+        spent = not undo.done or left == (0, undo.done + undo.open, now)
         if spent or undo.contents in states or step.words[0] == "patch" and half_done and now != dll:
             return True
-        return "--all" in step.words and not half_done
+        return "--backups" in step.words and not half_done
     if step.words[0] != "clean":
         return False
     backup = read_record(data).headers if is_undo(name) else data
-    return "--all" in step.words or dll is not None and is_whole(dll) and bool(shown_to_be_two(dll, backup))
+    return "--backups" in step.words or dll is not None and is_whole(dll) and bool(shown_to_be_two(dll, backup))
 
 
 def was_half_done(files):
@@ -108,7 +110,7 @@ class Judge:
     def is_kept(self, step, shadow, files, now):
         """What is there, and what restore gets, is no worse than before."""
         was, own = shadow.best(files), shadow.key(files.get(DLL))
-        given_up = "--all" in step.words or "none" in step.words and own == was
+        given_up = "--backups" in step.words or "none" in step.words and own == was
         if given_up or shadow.is_broken(files):
             return
         is_, own_now = shadow.best(now), shadow.key(now.get(DLL))

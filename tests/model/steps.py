@@ -67,7 +67,7 @@ def random_mood(random, builds):
 def random_step(random, mood):
     what = random.choices(mood.kinds, [KINDS[kind] for kind in mood.kinds])[0]
     if what == "put":
-        return Step(random.choice(["put", "put", "link-from-cache"]), (random.choice(mood.builds),))
+        return Step(random.choice(["put", "put", "link-from-cache", "symlink-to-cache"]), (random.choice(mood.builds),))
     if what == "cp":
         return Step("cp", (DLL, BACKUP))
     if what == "rm":
@@ -84,7 +84,7 @@ def random_step(random, mood):
     elif what == "restore":
         words = ["restore", *random.choice([[], [], [], ["--keep-backup"]])]
     else:
-        words = ["clean", *random.choice([[], [], [], ["--all"]])]
+        words = ["clean", *random.choice([[], [], [], ["--backups"]])]
     dry = what in ("patch", "restore", "clean") and random.random() < 0.08
     step = Step("fixnvpe", (*words, *(["-n"] if dry else []), random.choice([DLL, DLL, DLL, "."])))
     if step.writes() and random.random() < 0.15:
@@ -189,11 +189,12 @@ class Lab:
         files = contents(look(self.folder))
         dll, word = files.get(DLL), step.words[-1]
         path = self.folder / word
-        if step.what in ("put", "link-from-cache"):
+        if step.what in ("put", "link-from-cache", "symlink-to-cache"):
             self.write_new(DLL, self.builds[word])
-            if step.what == "link-from-cache":
+            if step.what != "put":
                 os.unlink(self.folder / DLL)
-                os.link(self.cache / word, self.folder / DLL)
+                make = os.link if step.what == "link-from-cache" else os.symlink
+                make(self.cache / word, self.folder / DLL)
             shadow.put_in_place(self.builds[word])
         elif step.what == "rm":
             path.unlink(missing_ok=True)

@@ -513,26 +513,88 @@ TEST_CASE("decide: a DLL that is missing is put back by restore, and by patch wh
     const Row rows[] = {
         {Command::patch, false, Act::refuse},     {Command::patch, true, Act::put_back},
         {Command::restore, false, Act::put_back}, {Command::restore, true, Act::put_back},
-        {Command::verify, true, Act::refuse},     {Command::scan, true, Act::refuse},
+        {Command::verify, false, Act::refuse},    {Command::verify, true, Act::refuse},
+        {Command::scan, false, Act::refuse},      {Command::scan, true, Act::refuse},
     };
+    DllFacts found;
+    found.presence = Presence::missing;
+    DllFacts named = found;
+    named.named = true;
+    DllFacts listed = found;
+    listed.installed.listed = true;
     for (const Row& row : rows) {
-        INFO(to_string(row.command));
-        DllFacts dll;
-        dll.presence = Presence::missing;
+        INFO(to_string(row.command) << (row.crashed ? ", after a crash" : ""));
         Policy policy;
         policy.command = row.command;
         Sidecars sidecars{{Kind::full, State::alone, true}};
         if (row.crashed) {
             sidecars.push_back({Kind::temporary, State::free, true});
         }
-        const Decision decision = decide(policy, dll, sidecars);
-        CHECK(decision.status == Status::error);
-        CHECK(decision.act == row.expected);
-        CHECK(decision.reason.why == (row.expected == Act::refuse ? Why::missing : Why::nothing));
+        for (const DllFacts& dll : {named, listed}) {
+            const Decision decision = decide(policy, dll, sidecars);
+            CHECK(decision.status == Status::error);
+            CHECK(decision.act == row.expected);
+            CHECK(decision.reason.why == (row.expected == Act::refuse ? Why::missing : Why::nothing));
+        }
+        // Nobody asks for it: it was uninstalled, and must stay so.
+        const Decision decision = decide(policy, found, sidecars);
+        CHECK(decision.act == (row.crashed ? row.expected : Act::nothing));
+        CHECK_FALSE(decision.fails);
+        if (!row.crashed) {
+            CHECK(decision.reason.why == Why::dll_gone);
+        }
 
-        sidecars[0].ours = false;  // somebody's notes.txt.bak
-        CHECK(decide(policy, dll, sidecars).act == Act::refuse);
-        CHECK(decide(policy, dll, sidecars).reason.why == Why::missing_for_good);
+        sidecars[0].ours = false;  // somebody's notes.dll.bak
+        CHECK(decide(policy, named, sidecars).act == Act::refuse);
+        CHECK(decide(policy, named, sidecars).reason.why == Why::missing_for_good);
+        CHECK(decide(policy, found, sidecars).act == (row.crashed ? Act::refuse : Act::nothing));
+        CHECK(decide(policy, found, sidecars).reason.why == (row.crashed ? Why::missing_for_good : Why::not_ours));
+    }
+}
+
+TEST_CASE("decide: the backup of a DLL that is gone goes by itself only if all packages beside it came later") {
+    struct Row {
+        Installed installed;
+        bool usable_too;
+        SidecarDecision expected;
+    };
+    constexpr std::int64_t made = 100;
+    const Row rows[] = {
+        {{false, made + 1}, false, {Fate::remove, {Why::dll_dropped}}},
+        {{false, made + 1}, true, {Fate::remove, {Why::dll_dropped}}},
+        {{false, made}, false, {Fate::keep, {Why::dll_gone}}},  // at the same tick: who knows
+        {{false, made - 1}, false, {Fate::keep, {Why::dll_gone}}},
+        {{false, made - 1}, true, {Fate::remove, {Why::dll_gone}}},
+        {{false, {}}, false, {Fate::keep, {Why::dll_gone}}},  // its package is gone, or was never known
+        {{false, {}}, true, {Fate::remove, {Why::dll_gone}}},
+        {{true, made + 1}, false, {Fate::keep, {Why::dll_gone}}},
+        {{true, made + 1}, true, {Fate::remove, {Why::dll_gone}}},
+    };
+    for (const Row& row : rows) {
+        INFO("row " << &row - rows);
+        DllFacts dll;
+        dll.presence = Presence::missing;
+        dll.installed = row.installed;
+        Policy policy;
+        policy.command = Command::clean;
+        policy.clean_usable = row.usable_too;
+        for (const Kind kind : {Kind::full, Kind::undo, Kind::legacy, Kind::numbered, Kind::numbered_undo}) {
+            SidecarFacts sidecar{kind, State::alone, true};
+            sidecar.since = made;
+            CHECK(decide(policy, dll, {sidecar}).sidecars[0] == row.expected);
+            sidecar.ours = false;
+            CHECK(decide(policy, dll, {sidecar}).sidecars[0] == SidecarDecision{Fate::keep, {Why::not_ours}});
+        }
+        // While a crash's temporary is there, its backup is the DLL.
+        const Sidecars crashed{{Kind::full, State::alone, true}, {Kind::temporary, State::free, true}};
+        CHECK(decide(policy, dll, crashed).sidecars[0] == SidecarDecision{Fate::keep, {Why::dll_left_by_crash}});
+        // verify says the same of it.
+        policy.command = Command::verify;
+        SidecarFacts sidecar{Kind::full, State::alone, true};
+        sidecar.since = made;
+        const Decision verified = decide(policy, dll, {sidecar});
+        CHECK(verified.act == (row.installed.listed ? Act::refuse : Act::nothing));
+        CHECK(verified.reason.why == (row.installed.listed ? Why::missing : row.expected.reason.why));
     }
 }
 
@@ -674,7 +736,7 @@ TEST_CASE("decide: a link is its own backup, whatever is asked for, and costs no
     }
 }
 
-TEST_CASE("decide: no command but clean --all lets an original go that was not put back") {
+TEST_CASE("decide: no command but clean --backups lets an original go that was not put back") {
     for (const Command command : {Command::patch, Command::verify, Command::scan, Command::clean}) {
         for_all(command, [&](const Case& c) {
             const Decision decision = c.decision();

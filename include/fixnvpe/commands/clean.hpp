@@ -14,6 +14,7 @@ namespace fixnvpe {
 struct SidecarGroup {
     std::filesystem::path dll;
     std::optional<os::FileIdentity> folder;  ///< where they were found
+    Installed installed;                     ///< where the DLL is missing
     std::vector<SidecarPlace> sidecars;
 };
 

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "fixnvpe/base/error.hpp"
 #include "fixnvpe/commands/request.hpp"
 #include "fixnvpe/find/python_env.hpp"
+#include "fixnvpe/find/record.hpp"
 #include "fixnvpe/find/targets.hpp"
 #include "fixnvpe/patch/backup.hpp"
 #include "fixnvpe/patch/status.hpp"
@@ -87,6 +89,12 @@ struct Fatbin {
     bool writable = false;
 };
 
+/// A writable section that is no .nv_fatb: what patching leaves.
+struct WritableData {
+    std::string name;         ///< any bytes
+    std::uint64_t bytes = 0;  ///< of commit, in each process
+};
+
 /// What the headers of a DLL say, as far as it is printed.
 struct HeaderFacts {
     std::uint64_t size = 0;  ///< of the file, in bytes
@@ -97,6 +105,7 @@ struct HeaderFacts {
     bool guard_cf = false;
     bool is_signed = false;
     std::vector<Fatbin> fatbins;
+    std::vector<WritableData> data = {};
 };
 
 /// What the JSON calls the state of a backup.
@@ -122,6 +131,7 @@ struct BackupFacts {
 struct FileOutcome {
     std::filesystem::path path;
     bool named = false;             ///< named on the command line, and not only found
+    std::string package;            ///< that it belongs to, with its version; empty: not known
     Status status = Status::error;  ///< after the command
     Action action = Action::none;
     bool needs_patch = false;
@@ -146,6 +156,7 @@ struct FileOutcome {
 struct CleanOutcome {
     std::filesystem::path path;
     SidecarKind kind = SidecarKind::full;
+    std::string package;                ///< that the DLL belongs to
     Status dll_status = Status::error;  ///< of the DLL that it stands beside; not_pe: missing, or can't be read
     Action action = Action::none;
     Reason reason;               ///< why it goes or stays
@@ -156,29 +167,37 @@ struct CleanOutcome {
     [[nodiscard]] bool is_ours() const { return reason.why != Why::not_ours; }
 };
 
+/// A backup that was found, and whose DLL is gone for good.
+struct Orphan {
+    std::filesystem::path path;
+    bool needed = true;  ///< as far as can be told: clean keeps it, unless it is asked for all backups
+};
+
 /// What all files of a request add up to. Text and JSON are printed from it.
 struct Totals {
     std::array<std::size_t, names_of<Status>.size()> by_status{};  ///< in the order of names_of<Status>
     std::array<std::size_t, names_of<Action>.size()> by_action{};  ///< in the order of names_of<Action>
-    std::size_t files = 0;                                         ///< and targets that match nothing
+    std::size_t files = 0;                                         ///< a target that matches nothing is none
     std::size_t failed = 0;
-    CommitCharge commit;      ///< of one process that loads them all
-    std::uint64_t saved = 0;  ///< of commit, by what was or would be patched; verify: by what still needs it
+    CommitCharge commit;      ///< of one process that loads all that it can load at once: files of one machine
+    std::uint64_t saved = 0;  ///< of that, by what was or would be patched; verify: by what still needs it
     std::uint64_t freed = 0;  ///< clean: bytes on disk
 
     [[nodiscard]] std::size_t count(Status status) const;
     [[nodiscard]] std::size_t count(Action action) const;
+    /// No file has GPU code in a section of its own.
+    [[nodiscard]] bool without_cuda() const { return count(Status::no_fatbin) + count(Status::not_pe) == files; }
 };
 
 /// The one value that all output is made from.
 struct Summary {
     Command command = Command::verify;
-    unsigned workers = 0;
+    std::optional<unsigned> workers;               ///< of the request
     std::optional<PythonEnvironment> environment;  ///< the one that was chosen; empty with targets
     std::vector<FileOutcome> files;                ///< sorted by path
     std::vector<CleanOutcome> cleaned;             ///< sorted by path
     std::vector<Error> problems;                   ///< targets that match nothing, folders that can't be read
-    std::vector<std::filesystem::path> orphans;    ///< backups whose DLL is gone
+    std::vector<Orphan> orphans;                   ///< sorted by path; clean has them in `cleaned`
     std::vector<Skipped> passed_over;              ///< names that are no files
     std::size_t not_begun = 0;                     ///< files that Ctrl-C came before
     Totals totals;

@@ -19,8 +19,9 @@ struct Torch {
 
 struct PythonEnvironment {
     std::filesystem::path prefix;
-    std::string chosen_by;                       ///< "VIRTUAL_ENV", "python on PATH", …
-    std::vector<std::filesystem::path> folders;  ///< what --all takes: site-packages; conda's Library/bin, too
+    std::vector<std::filesystem::path> prefixes;  ///< that, and its base's where that's packages belong to it
+    std::string chosen_by;                        ///< "VIRTUAL_ENV", "python on PATH", …
+    std::vector<std::filesystem::path> folders;   ///< what --all takes: site-packages; conda's Library/bin, too
     std::optional<Torch> torch;
     std::vector<std::string> passed_over;  ///< what seemed to come first, and why it did not
 };

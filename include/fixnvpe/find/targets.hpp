@@ -7,6 +7,7 @@
 
 #include "fixnvpe/base/error.hpp"
 #include "fixnvpe/find/listing.hpp"
+#include "fixnvpe/patch/decide.hpp"
 
 namespace fixnvpe {
 
@@ -18,6 +19,7 @@ struct Target {
     bool missing = false;                         ///< not there, but its backup is: a crash between two renames
     std::optional<os::FileIdentity> folder = {};  ///< where it was found
     std::vector<SidecarPlace> numbered = {};      ///< NAME.bak.N and NAME.fixnvpe-undo.N beside it, sorted
+    Installed installed = {};                     ///< where it is missing; whoever knows the records sets it
 };
 
 enum class SkipReason { link_to_folder, link_to_nothing, not_regular_file };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -11,12 +12,21 @@
 /// What becomes of one DLL and of what stands beside it: the one place where that is decided, from plain values alone.
 namespace fixnvpe {
 
+/// What the packages that are installed say of a DLL that is not there.
+struct Installed {
+    bool listed = false;                       ///< one of them lists it: it ought to be there
+    std::optional<std::int64_t> folder_since;  ///< where any lists a file of its folder: since when all these have been
+                                               ///< there, as os::FileInfo::changed
+    friend bool operator==(const Installed&, const Installed&) = default;
+};
+
 /// All that decides over a DLL.
 struct DllFacts {
     enum class Presence { there, missing, damaged };
     Presence presence = Presence::there;
     bool named = false;    ///< itself, and not only found
     bool is_link = false;  ///< its name is a link: the file behind is never written to
+    Installed installed;   ///< missing: what is known of it
     bool has_fatbin = false;
     bool dynamic_base = false;
     bool is_signed = false;
@@ -37,6 +47,7 @@ struct SidecarFacts {
     unsigned bits = 0;               ///< of an original: how many are set that a patch clears
     bool whole = false;              ///< not an undo file, and not cut short
     bool same_headers = false;       ///< as the DLL's, but for what a patch changes, whatever the sizes
+    std::int64_t since = 0;          ///< when it was made, as os::FileInfo::changed
 };
 
 enum class Act {

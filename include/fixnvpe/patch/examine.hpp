@@ -19,6 +19,7 @@ struct Query {
     AslrPolicy aslr = AslrPolicy::automatic;
     bool named = false;                    ///< itself, and not only found
     bool is_link = false;                  ///< its name is a link to it
+    Installed installed;                   ///< of a DLL that is missing
     bool lenient = false;                  ///< a DLL that is missing or can't be read is no error
     std::vector<SidecarPlace> candidates;  ///< sidecars to look at
 };

@@ -75,6 +75,7 @@ enum class Why {
     half_done,
     dll_left_by_crash,  ///< the DLL is missing, and a crash's temporary is there
     dll_gone,
+    dll_dropped,  ///< the same, and the packages that have files there came later, without it
     dll_damaged,
     left_by_crash,
     in_use,  ///< by another fixnvpe
@@ -104,6 +105,7 @@ inline constexpr auto names_of<Why> = names<Why>({
     {Why::half_done, "half-done"},
     {Why::dll_left_by_crash, "dll-left-by-crash"},
     {Why::dll_gone, "dll-gone"},
+    {Why::dll_dropped, "dll-dropped"},
     {Why::dll_damaged, "dll-damaged"},
     {Why::left_by_crash, "left-by-crash"},
     {Why::in_use, "in-use"},
@@ -119,7 +121,7 @@ struct Reason {
 /// Why a file must not be patched, whatever is asked; nothing if it may be. @param file_size bytes
 [[nodiscard]] Reason refusal_of(const PeImage& image, std::uint64_t file_size);
 
-/// What is to be said before this plan is carried out.
-[[nodiscard]] std::vector<Warning> warnings_of(const PeImage& image, const Plan& plan);
+/// What is to be said before this plan is carried out. @param file_size bytes
+[[nodiscard]] std::vector<Warning> warnings_of(const PeImage& image, std::uint64_t file_size, const Plan& plan);
 
 }  // namespace fixnvpe
