@@ -70,7 +70,7 @@ std::string describe(const Error& error) {
     std::string text = error.path().empty() ? std::string() : printable_path(error.path()) + ": ";
     text += printable(error.message());
     if (const std::string hint = words_of(error.hint(), error.detail()); !hint.empty()) {
-        text += "\n  hint: " + printable(hint);
+        text += "\n  hint: " + (error.code() == ErrorCode::ambiguous ? printable_lines(hint) : printable(hint));
     }
     return text;
 }

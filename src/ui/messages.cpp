@@ -47,6 +47,35 @@ void add_warnings(std::vector<Message>& messages, const Summary& summary) {
     }
 }
 
+/// The user may mean another one; scan alone goes on then.
+void add_rivals(std::vector<Message>& messages, const Summary& summary) {
+    if (summary.environment && !summary.environment->rivals.empty()) {
+        messages.push_back(
+            {Message::Level::warning, "warning: the current folder has another Python environment\n  hint: " +
+                                          env_lines(summary.environment->rivals)});
+    }
+}
+
+void add_disk(std::vector<Message>& messages, const Summary& summary) {
+    for (const DiskNeed& need : summary.disk) {
+        messages.push_back({Message::Level::info, fmt::format("the backups take {}, {} are free",
+                                                              human_size(need.needed), human_size(need.available))});
+    }
+}
+
+/// What was chosen, where there is nothing in it to be done.
+void add_nothing(std::vector<Message>& messages, const Summary& summary) {
+    if (!summary.environment || !summary.cleaned.empty() || summary.command == Command::clean) {
+        return;
+    }
+    const bool cuda = std::any_of(summary.files.begin(), summary.files.end(), [](const FileOutcome& file) {
+        return file.failed() || (file.headers && !file.headers->fatbins.empty());
+    });
+    if (!cuda && summary.problems.empty()) {
+        messages.push_back({Message::Level::info, "no CUDA code in this environment: nothing to patch"});
+    }
+}
+
 /// Backups whose DLL is gone are no fault, and are said in one line.
 void add_orphans(std::vector<Message>& messages, const Summary& summary) {
     const std::size_t count = summary.orphans.size();
@@ -70,6 +99,9 @@ std::vector<Message> messages_of(const Summary& summary, const ReportStyle& styl
         if (summary.environment) {
             messages.push_back({Message::Level::info, words(*summary.environment)});
         }
+        add_rivals(messages, summary);
+        add_disk(messages, summary);
+        add_nothing(messages, summary);
         add_warnings(messages, summary);
         add_orphans(messages, summary);
     }

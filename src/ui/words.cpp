@@ -83,6 +83,8 @@ std::string words(SkipReason reason) {
         case SkipReason::link_to_folder: return "a link to a folder: not followed";
         case SkipReason::link_to_nothing: return "a link to no file";
         case SkipReason::not_regular_file: return "not a regular file";
+        case SkipReason::left_by_pip: return "left behind by pip";
+        case SkipReason::excluded: return "excluded";
     }
     return {};
 }
@@ -144,7 +146,8 @@ std::string words(const Error& error, const Policy& policy) {
     std::string text = error.path().empty() ? std::string() : printable_path(error.path()) + ": ";
     text += printable(error.message());
     const std::string hint = hint_of(error, policy);
-    return hint.empty() ? text : text + "\n  hint: " + printable(hint);
+    const bool lines = error.code() == ErrorCode::ambiguous;
+    return hint.empty() ? text : text + "\n  hint: " + (lines ? printable_lines(hint) : printable(hint));
 }
 
 }  // namespace fixnvpe

@@ -85,15 +85,33 @@ TEST_CASE("messages: backups of DLLs that are gone are one line, and an environm
     summary.environment->prefix = "venv";
     summary.environment->chosen_by = "--env";
     CHECK(said(summary) == Lines{"info: environment: venv (--env), torch is not installed",
+                                 "info: no CUDA code in this environment: nothing to patch",
                                  "info: lib/a.dll.bak is left: its DLL is gone"});
-    const auto hint_ends = [&](std::string_view end) { return messages_of(summary, {})[1].text.ends_with(end); };
+    const auto hint_ends = [&](std::string_view end) { return messages_of(summary, {})[2].text.ends_with(end); };
     CHECK(hint_ends("\n  hint: fixnvpe clean --backups removes it"));
     CHECK(said(summary, true).empty());
     summary.orphans = {{"lib/a.dll.bak", false}, {"lib/b.dll.bak", false}};
-    CHECK(said(summary)[1] == "info: 2 backups are left whose DLLs are gone, such as lib/a.dll.bak");
+    CHECK(said(summary)[2] == "info: 2 backups are left whose DLLs are gone, such as lib/a.dll.bak");
     CHECK(hint_ends("\n  hint: fixnvpe clean removes them"));
     summary.orphans.back().needed = true;
     CHECK(hint_ends("\n  hint: fixnvpe clean --backups removes them"));
+}
+
+TEST_CASE("messages: what the backups take, and which other environments may be meant") {
+    Summary summary;
+    summary.command = Command::scan;
+    summary.files = {cuda_outcome("a.dll", Status::unpatched, 4096)};
+    summary.disk = {{"lib", 3 << 20, 5 << 20}};
+    summary.environment.emplace();
+    summary.environment->prefix = "venv";
+    summary.environment->rivals = {"other", "my env"};
+    add_up(summary, false);
+    const auto messages = messages_of(summary, {});
+    REQUIRE(messages.size() == 3);
+    CHECK(messages[1].text ==
+          "warning: the current folder has another Python environment\n"
+          "  hint: name the one that you mean\n    --env other\n    --env \"my env\"");
+    CHECK(messages[2].text == "the backups take 3.0 MiB, 5.0 MiB are free");
 }
 
 TEST_CASE("messages: after Ctrl-C it is said how much was not begun") {
