@@ -90,6 +90,7 @@ void add_targets(CLI::App& app, Reading& reading) {
         ->option_text("DIR");
     app.add_option("--package", reading.line.request.packages,
                    "Without a TARGET: only the files that this package lists; may be repeated")
+        ->allow_extra_args(false)
         ->option_text("NAME");
     app.add_option("--input", reading.inputs, "Another way to give a target, as fixNvPe.py has it")
         ->option_text("GLOB");
@@ -99,6 +100,7 @@ void add_exclude(CLI::App& app, Reading& reading) {
     app.add_option("--exclude", reading.line.request.excluded,
                    "Pass over what this glob names (a file's name, a folder's, or the end of a path), or what this "
                    "package lists; may be repeated")
+        ->allow_extra_args(false)
         ->option_text("WORD");
 }
 

@@ -56,13 +56,6 @@ void add_rivals(std::vector<Message>& messages, const Summary& summary) {
     }
 }
 
-void add_disk(std::vector<Message>& messages, const Summary& summary) {
-    for (const DiskNeed& need : summary.disk) {
-        messages.push_back({Message::Level::info, fmt::format("the backups take {}, {} are free",
-                                                              human_size(need.needed), human_size(need.available))});
-    }
-}
-
 /// What was chosen, where there is nothing in it to be done.
 void add_nothing(std::vector<Message>& messages, const Summary& summary) {
     if (!summary.environment || !summary.cleaned.empty() || summary.command == Command::clean) {
@@ -100,7 +93,6 @@ std::vector<Message> messages_of(const Summary& summary, const ReportStyle& styl
             messages.push_back({Message::Level::info, words(*summary.environment)});
         }
         add_rivals(messages, summary);
-        add_disk(messages, summary);
         add_nothing(messages, summary);
         add_warnings(messages, summary);
         add_orphans(messages, summary);

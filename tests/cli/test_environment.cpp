@@ -106,7 +106,7 @@ TEST_CASE("environment: --exclude passes over what a glob names, and what a pack
     CHECK(without("*.pyd") == "7 0");
     CHECK(without("torch/lib") == "0 1");
     CHECK(without("torch/lib/") == "0 1");
-    CHECK(without("cu*") == "5 0");
+    CHECK(without("cu*") == "3 0");
     CHECK(without("lib/cu*.dll") == "3 1");
     CHECK(without("orch") == "7 1");
     CHECK(without("[c]upy") == "7 0");
@@ -190,10 +190,9 @@ TEST_CASE("environment: sums are those of one environment, and two never share a
 
 TEST_CASE("environment: a malformed file that was found, and has nothing of ours, is passed over") {
     const Session session;
-    constexpr std::size_t number_of_sections = 0x86;
+    constexpr std::size_t magic = 0x98;
     const fs::path broken = session.fixture("x64-no-fatbin.dll", "lib/broken.dll");
-    poke(broken, number_of_sections, 0xFF);
-    poke(broken, number_of_sections + 1, 0xFF);
+    poke(broken, magic, 0x77);
     session.writable("lib/a.dll");
     CHECK(session.told({"patch", "lib"}) == "lib/a.dll patched+patched; lib/broken.dll no-fatbin; saves 4096; exit 0");
     SECTION("named") {
