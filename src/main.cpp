@@ -14,7 +14,7 @@ int main(int argc, char* argv[]) {
         os::catch_interrupts();
         return run_program(os::arguments(argc, argv));
     } catch (const Error& error) {
-        log::error(describe(error));
+        say(message_of(error));
     } catch (const std::exception& error) {
         log::error(std::string("internal error: ") + error.what());
     }

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "fixnvpe/base/text.hpp"
-
 namespace fixnvpe {
 
 Error::Error(ErrorCode code, std::string message, Hint hint, std::string detail)
@@ -64,15 +62,6 @@ std::string words_of(Hint hint, std::string_view detail) {
         case Hint::ambiguous_headers: return "this file's headers are ambiguous and it is left alone: please report it";
     }
     return {};
-}
-
-std::string describe(const Error& error) {
-    std::string text = error.path().empty() ? std::string() : printable_path(error.path()) + ": ";
-    text += printable(error.message());
-    if (const std::string hint = words_of(error.hint(), error.detail()); !hint.empty()) {
-        text += "\n  hint: " + (error.code() == ErrorCode::ambiguous ? printable_lines(hint) : printable(hint));
-    }
-    return text;
 }
 
 }  // namespace fixnvpe

@@ -228,10 +228,16 @@ std::string shorten_middle(std::string_view text, std::size_t columns) {
     return head + "\u2026" + tail;
 }
 
+std::string quoted_path(const std::filesystem::path& path) {
+    const std::string text = printable_path(path);
+    return text.find(' ') == std::string::npos ? text : '"' + text + '"';
+}
+
 std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
     std::vector<std::string> lines(1);
     while (!text.empty()) {
-        const std::string_view word = text.substr(0, text.find(' '));
+        const std::size_t close = text.front() == '"' ? text.find('"', 1) : std::string_view::npos;
+        const std::string_view word = text.substr(0, text.find(' ', close == std::string_view::npos ? 0 : close));
         text.remove_prefix(std::min(text.size(), word.size() + 1));
         std::string& line = lines.back();
         if (!line.empty() && display_width(line) + 1 + display_width(word) > columns) {

@@ -14,11 +14,19 @@ namespace {
 
 HeaderFacts facts_of(const Dll& dll) {
     const PeImage& image = dll.image;
-    HeaderFacts facts{dll.info.size,           image.machine,    image.image_base,  image.dynamic_base(),
-                      image.high_entropy_va(), image.guard_cf(), image.is_signed(), {}};
+    HeaderFacts facts{dll.info.size,
+                      image.machine,
+                      image.image_base,
+                      image.dynamic_base(),
+                      image.high_entropy_va(),
+                      image.guard_cf(),
+                      image.is_signed(dll.info.size),
+                      {}};
     for (const Section& section : image.sections) {
         if (section.is_fatbin()) {
             facts.fatbins.push_back({section.virtual_size, section.writable()});
+        } else if (const std::uint64_t bytes = commit_charge(section); bytes != 0) {
+            facts.data.push_back({section.name, bytes});
         }
     }
     return facts;
@@ -154,7 +162,7 @@ private:
         const Command command = request_.policy.command;
         const bool looks = command == Command::verify || command == Command::scan;
         if (decision_.act == Act::patch || (looks && decision_.needs_patch && !decision_.skipped_signed)) {
-            outcome_.warnings = warnings_of(findings_.dll.image, findings_.plan);
+            outcome_.warnings = warnings_of(findings_.dll.image, findings_.dll.info.size, findings_.plan);
         }
     }
 

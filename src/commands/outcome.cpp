@@ -1,6 +1,7 @@
 #include "fixnvpe/commands/outcome.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace fixnvpe {
 namespace {
@@ -24,6 +25,28 @@ bool counts_as_saved(const FileOutcome& file, Command command) {
 
 bool was_stopped(const FileOutcome& file) {
     return file.error && file.error->code() == ErrorCode::interrupted;
+}
+
+/// A process loads DLLs of one machine. Of several, the one with more to gain is spoken of.
+void add_up_commit(const Summary& summary, Totals& totals) {
+    struct Sum {
+        CommitCharge commit;
+        std::uint64_t saved = 0;
+    };
+    std::map<std::uint16_t, Sum> machines;
+    for (const FileOutcome& file : summary.files) {
+        Sum& sum = machines[file.headers ? file.headers->machine : std::uint16_t{0}];
+        sum.commit.now += file.commit.now;
+        sum.commit.after += file.commit.after;
+        sum.commit.saved += file.commit.saved;
+        sum.saved += counts_as_saved(file, summary.command) ? file.commit.saved : 0;
+    }
+    for (const auto& [machine, sum] : machines) {
+        if (std::pair(sum.saved, sum.commit.now) > std::pair(totals.saved, totals.commit.now)) {
+            totals.commit = sum.commit;
+            totals.saved = sum.saved;
+        }
+    }
 }
 
 ExitStatus exit_status(const Summary& summary, bool interrupted) {
@@ -56,19 +79,15 @@ void add_up(Summary& summary, bool interrupted) {
         ++totals.by_status[index_of(file.status)];
         ++totals.by_action[index_of(file.action)];
         totals.failed += file.failed() ? std::size_t{1} : 0;
-        totals.commit.now += file.commit.now;
-        totals.commit.after += file.commit.after;
-        totals.commit.saved += file.commit.saved;
-        totals.saved += counts_as_saved(file, summary.command) ? file.commit.saved : 0;
     }
+    add_up_commit(summary, totals);
     for (const CleanOutcome& file : summary.cleaned) {
         ++totals.by_status[index_of(file.dll_status)];
         ++totals.by_action[index_of(file.action)];
         totals.failed += file.error ? std::size_t{1} : 0;
         totals.freed += file.freed;
     }
-    totals.files = summary.files.size() + summary.cleaned.size() + summary.problems.size();
-    totals.by_status[index_of(Status::error)] += summary.problems.size();
+    totals.files = summary.files.size() + summary.cleaned.size();
     totals.failed += summary.problems.size();
     summary.totals = totals;
     summary.exit_status = exit_status(summary, interrupted);

@@ -266,7 +266,7 @@ std::string env_lines(const std::vector<path>& environments) {
     std::string text = "name the one that you mean";
     for (const path& environment : environments) {
         const std::string name = printable_path(environment);
-        text += name.find(' ') == std::string::npos ? "\n    --env " + name : "\n    --env \"" + name + '"';
+        text += name.find(' ') == std::string::npos ? "\n--env " + name : "\n--env \"" + name + '"';
     }
     return text;
 }

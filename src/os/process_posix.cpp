@@ -3,6 +3,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -51,6 +53,17 @@ std::optional<unsigned> terminal_width(Stream stream) {
         return std::nullopt;
     }
     return size.ws_col;
+}
+
+bool has_block_elements() {
+    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        if (const auto locale = environment(name)) {
+            constexpr std::array encodings{"UTF-8", "utf-8", "UTF8", "utf8"};
+            return std::any_of(encodings.begin(), encodings.end(),
+                               [&](const char* encoding) { return locale->find(encoding) != std::string::npos; });
+        }
+    }
+    return false;
 }
 
 void prepare_streams() {

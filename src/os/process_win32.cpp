@@ -142,6 +142,21 @@ std::optional<unsigned> terminal_width(Stream stream) {
     return static_cast<unsigned>(info.srWindow.Right - info.srWindow.Left + 1);
 }
 
+bool has_block_elements() {
+    const UINT page = ::GetConsoleOutputCP();
+    if (page == CP_UTF8) {
+        return true;
+    }
+    // Where characters may take two bytes, these may take two columns.
+    CPINFO info{};
+    std::array<char, 4> bytes{};
+    BOOL missing = FALSE;
+    return ::GetCPInfo(page, &info) != FALSE && info.MaxCharSize == 1 &&
+           ::WideCharToMultiByte(page, WC_NO_BEST_FIT_CHARS, L"\u2588\u2592", 2, bytes.data(),
+                                 static_cast<int>(bytes.size()), nullptr, &missing) == 2 &&
+           missing == FALSE;
+}
+
 void prepare_streams() {
     ::SetErrorMode(SEM_FAILCRITICALERRORS);  // no dialog if there is no disk in a drive
     static const ConsoleModes until_the_end;

@@ -80,7 +80,7 @@ DllFacts Findings::dll_facts() const {
     if (presence == DllFacts::Presence::there) {
         facts.has_fatbin = dll.image.has_fatbin();
         facts.dynamic_base = dll.image.dynamic_base();
-        facts.is_signed = dll.image.is_signed();
+        facts.is_signed = dll.image.is_signed(dll.info.size);
         facts.plan_is_empty = plan.edits.empty();
         facts.refusal = facts.has_fatbin ? refusal_of(dll.image, dll.info.size) : Reason{};
     }

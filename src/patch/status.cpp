@@ -20,12 +20,12 @@ Reason refusal_of(const PeImage& image, std::uint64_t file_size) {
     return {};
 }
 
-std::vector<Warning> warnings_of(const PeImage& image, const Plan& plan) {
+std::vector<Warning> warnings_of(const PeImage& image, std::uint64_t file_size, const Plan& plan) {
     std::vector<Warning> warnings;
     if (plan.edits.empty()) {
         return warnings;
     }
-    if (image.is_signed()) {
+    if (image.is_signed(file_size)) {
         warnings.push_back(Warning::is_signed);
     }
     const auto clears_aslr = [](const Edit& edit) { return edit.field == Field::dll_characteristics; };

@@ -2,16 +2,20 @@
 
 namespace fixnvpe {
 
+std::uint64_t commit_charge(const Section& section) {
+    if (!section.writable() || (section.characteristics & IMAGE_SCN_MEM_SHARED) != 0) {
+        return 0;
+    }
+    const std::uint64_t size = section.virtual_size != 0 ? section.virtual_size : section.size_of_raw_data;
+    return (size + PAGE_SIZE_BYTES - 1) / PAGE_SIZE_BYTES * PAGE_SIZE_BYTES;
+}
+
 CommitCharge commit_charge(const PeImage& image) {
     CommitCharge charge;
     for (const Section& section : image.sections) {
-        if (!section.writable() || (section.characteristics & IMAGE_SCN_MEM_SHARED) != 0) {
-            continue;
-        }
-        const std::uint64_t size = section.virtual_size != 0 ? section.virtual_size : section.size_of_raw_data;
-        const std::uint64_t pages = (size + PAGE_SIZE_BYTES - 1) / PAGE_SIZE_BYTES * PAGE_SIZE_BYTES;
-        charge.now += pages;
-        charge.saved += section.is_fatbin() ? pages : 0;
+        const std::uint64_t bytes = commit_charge(section);
+        charge.now += bytes;
+        charge.saved += section.is_fatbin() ? bytes : 0;
     }
     charge.after = charge.now - charge.saved;
     return charge;

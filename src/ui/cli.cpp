@@ -78,7 +78,8 @@ CLI::Option& add_choice(CLI::App& app, const std::string& name, Enum& value, con
 void add_common(CLI::App& app, Reading& reading) {
     app.add_flag("--json", reading.line.json, "Print one JSON document instead of text");
     app.add_flag("-v,--verbose", reading.line.style.verbose, "Also show what was passed over, and each changed field");
-    app.add_flag("-q,--quiet", reading.line.style.quiet, "Show only what is a problem");
+    app.add_flag("-q,--quiet", reading.line.style.quiet,
+                 "Show only what is a problem, and in one line what was changed");
     add_choice(app, "--color", reading.line.color, "Colors; auto: on a terminal, unless NO_COLOR is set");
     app.add_flag("--no-progress", reading.line.no_progress, "No progress line during long copies");
 }
@@ -102,6 +103,14 @@ void add_exclude(CLI::App& app, Reading& reading) {
                    "package lists; may be repeated")
         ->allow_extra_args(false)
         ->option_text("WORD");
+}
+
+void add_workers(CLI::App& app, Reading& reading) {
+    app.add_option_function<unsigned>(
+           "--workers", [&reading](unsigned count) { reading.line.request.workers = count; },
+           "Also say what that is with N DataLoader workers, each a process beside the first")
+        ->check(CLI::Range(0U, 4096U))
+        ->option_text("N");
 }
 
 void add_aslr(CLI::App& app, Reading& reading, const std::string& help) {
@@ -136,6 +145,7 @@ void add_commands(CLI::App& app, Reading& reading) {
                "full (default): NAME.bak, the original file; undo: NAME.fixnvpe-undo, a few hundred bytes that hold "
                "the changed fields, and the file is edited in place; none: neither");
     patch.add_flag("--skip-signed", request.policy.skip_signed, "Leave signed files alone");
+    add_workers(patch, reading);
     patch.add_option("-j,--jobs", request.jobs, "Files worked on at once (default: 4)")
         ->check(CLI::Range(1U, 64U))
         ->option_text("N");
@@ -147,6 +157,7 @@ void add_commands(CLI::App& app, Reading& reading) {
     add_aslr(verify, reading, "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
     add_exclude(verify, reading);
     verify.add_flag("--skip-signed", request.policy.skip_signed, "Do not ask for signed files to be patched");
+    add_workers(verify, reading);
     verify.add_flag("--require-backup", request.policy.require_backup,
                     "A patched file without a valid backup fails, too");
 
@@ -162,9 +173,7 @@ void add_commands(CLI::App& app, Reading& reading) {
                                  "  fixnvpe scan --workers 16 torch/lib\n");
     add_aslr(scan, reading, "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
     add_exclude(scan, reading);
-    scan.add_option("--workers", request.workers, "DataLoader workers, each a process beside the first (default: 8)")
-        ->check(CLI::Range(0U, 4096U))
-        ->option_text("N");
+    add_workers(scan, reading);
 
     CLI::App& clean = add_command(app, reading, Command::clean, "Remove backups that are no longer needed",
                                   "  fixnvpe clean --dry-run\n"

@@ -3,14 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string_view>
 
 #include "fixnvpe/base/text.hpp"
 #include "fixnvpe/patch/sidecars.hpp"
+#include "fixnvpe/ui/columns.hpp"
 #include "fixnvpe/ui/words.hpp"
 
 namespace fixnvpe {
 namespace {
+
+/// How log begins each message.
+constexpr std::string_view BEGIN = "fixnvpe: ";
+constexpr std::string_view HINT = "  hint: ";
 
 struct WarningWords {
     Warning warning;
@@ -40,9 +46,11 @@ void add_warnings(std::vector<Message>& messages, const Summary& summary) {
             return std::find(file.warnings.begin(), file.warnings.end(), w.warning) != file.warnings.end();
         });
         if (count != 0) {
-            messages.push_back({Message::Level::warning, fmt::format("warning: {} {}\n  hint: {}",
-                                                                     plural(static_cast<std::uint64_t>(count), "file"),
-                                                                     count == 1 ? w.one : w.many, w.hint)});
+            messages.push_back(
+                {Message::Level::warning,
+                 {},
+                 plural(static_cast<std::uint64_t>(count), "file") + " " + std::string(count == 1 ? w.one : w.many),
+                 std::string(w.hint)});
         }
     }
 }
@@ -50,22 +58,17 @@ void add_warnings(std::vector<Message>& messages, const Summary& summary) {
 /// The user may mean another one; scan alone goes on then.
 void add_rivals(std::vector<Message>& messages, const Summary& summary) {
     if (summary.environment && !summary.environment->rivals.empty()) {
-        messages.push_back(
-            {Message::Level::warning, "warning: the current folder has another Python environment\n  hint: " +
-                                          env_lines(summary.environment->rivals)});
+        messages.push_back({Message::Level::warning,
+                            {},
+                            "the current folder has another Python environment",
+                            env_lines(summary.environment->rivals)});
     }
 }
 
-/// What was chosen, where there is nothing in it to be done.
 void add_nothing(std::vector<Message>& messages, const Summary& summary) {
-    if (!summary.environment || !summary.cleaned.empty() || summary.command == Command::clean) {
-        return;
-    }
-    const bool cuda = std::any_of(summary.files.begin(), summary.files.end(), [](const FileOutcome& file) {
-        return file.failed() || (file.headers && !file.headers->fatbins.empty());
-    });
-    if (!cuda && summary.problems.empty()) {
-        messages.push_back({Message::Level::info, "no CUDA code in this environment: nothing to patch"});
+    if (summary.environment && summary.files.empty() && summary.cleaned.empty() && summary.problems.empty() &&
+        summary.not_begun == 0) {
+        messages.push_back({Message::Level::info, {}, "this environment has no DLL or other PE file", {}});
     }
 }
 
@@ -77,20 +80,25 @@ void add_orphans(std::vector<Message>& messages, const Summary& summary) {
     }
     const bool needed =
         std::any_of(summary.orphans.begin(), summary.orphans.end(), [](const Orphan& o) { return o.needed; });
-    const std::string what = count == 1 ? printable_path(summary.orphans.front().path) + " is left: its DLL is gone"
-                                        : plural(count, "backup") + " are left whose DLLs are gone, such as " +
-                                              printable_path(summary.orphans.front().path);
-    messages.push_back({Message::Level::info, fmt::format("{}\n  hint: fixnvpe clean{} removes {}", what,
-                                                          needed ? " --backups" : "", count == 1 ? "it" : "them")});
+    messages.push_back(
+        {Message::Level::info, printable_path(summary.orphans.front().path),
+         "left behind: its DLL is gone" + (count == 1 ? "" : fmt::format(", and {} like it", count - 1)),
+         fmt::format("fixnvpe clean{} removes {}", needed ? " --backups" : "", count == 1 ? "it" : "them")});
+}
+
+Message message_of(const Error& error, const std::string& hint) {
+    return {Message::Level::error, printable_path(error.path()), printable(error.message()),
+            error.code() == ErrorCode::ambiguous ? printable_lines(hint) : printable(hint)};
 }
 
 }  // namespace
 
 std::vector<Message> messages_of(const Summary& summary, const ReportStyle& style) {
+    static const std::vector<std::string> no_words;
     std::vector<Message> messages;
     if (!style.quiet) {
-        if (summary.environment) {
-            messages.push_back({Message::Level::info, words(*summary.environment)});
+        for (const std::string& passed_over : summary.environment ? summary.environment->passed_over : no_words) {
+            messages.push_back({Message::Level::info, {}, "passed over: " + printable(passed_over), {}});
         }
         add_rivals(messages, summary);
         add_nothing(messages, summary);
@@ -98,7 +106,7 @@ std::vector<Message> messages_of(const Summary& summary, const ReportStyle& styl
         add_orphans(messages, summary);
     }
     const auto add_error = [&](const Error& error) {
-        messages.push_back({Message::Level::error, words(error, style.policy)});
+        messages.push_back(message_of(error, hint_of(error, style.policy)));
     };
     for (const FileOutcome& file : summary.files) {
         if (const auto error = error_of(file, summary.command)) {
@@ -115,11 +123,37 @@ std::vector<Message> messages_of(const Summary& summary, const ReportStyle& styl
     }
     if (summary.exit_status == ExitStatus::interrupted) {
         const std::string rest = summary.not_begun == 0 ? "" : plural(summary.not_begun, "file") + " not begun, and ";
-        messages.push_back({Message::Level::error, fmt::format("interrupted: {}what was done stays done\n"
-                                                               "  hint: run it again for the rest",
-                                                               rest)});
+        messages.push_back({Message::Level::error,
+                            {},
+                            fmt::format("interrupted: {}what was done stays done", rest),
+                            "run it again for the rest"});
     }
     return messages;
+}
+
+Message message_of(const Error& error) {
+    return message_of(error, words_of(error.hint(), error.detail()));
+}
+
+std::string fitted(const Message& message, std::optional<unsigned> width) {
+    const std::string indent(BEGIN.size(), ' ');
+    const std::string begin = message.level == Message::Level::warning ? "warning: " : "";
+    const std::string head = begin + message.path + (message.path.empty() ? "" : ": ") + message.text;
+    std::string text;
+    if (message.path.empty() || !width || BEGIN.size() + display_width(head) <= *width) {
+        text = paragraph(head, width, BEGIN.size());
+    } else {
+        text = begin + message.path + ":\n" + indent + paragraph(message.text, width, BEGIN.size());
+    }
+    if (!message.hint.empty()) {
+        std::istringstream lines(message.hint);
+        std::string begin_of_line(HINT);
+        for (std::string line; std::getline(lines, line); begin_of_line.assign(HINT.size(), ' ')) {
+            text += begin_of_line + paragraph(line, width, HINT.size());
+        }
+    }
+    text.pop_back();
+    return text;
 }
 
 }  // namespace fixnvpe

@@ -7,7 +7,6 @@
 #include "fixnvpe/pe/reader.hpp"
 #include "fixnvpe/ui/cli.hpp"
 #include "fixnvpe/ui/log.hpp"
-#include "fixnvpe/ui/messages.hpp"
 #include "fixnvpe/ui/progress.hpp"
 #include "fixnvpe/ui/report_json.hpp"
 #include "fixnvpe/ui/report_text.hpp"
@@ -20,10 +19,14 @@ struct OutputError : Error {
     using Error::Error;
 };
 
-void print(const std::string& text) {
-    if (const auto error = os::write(os::Stream::standard_output, text)) {
+void must_be_written(const std::optional<Error>& error) {
+    if (error) {
         throw OutputError(ErrorCode::io, "standard output: " + error->message(), error->hint());
     }
+}
+
+void print(const std::string& text) {
+    must_be_written(os::write(os::Stream::standard_output, text));
 }
 
 void print_json(const Summary& summary, const ReportStyle& style) {
@@ -48,19 +51,16 @@ bool use_color(Color color, os::Stream stream) {
     return false;
 }
 
-void say(const std::vector<Message>& messages) {
-    for (const Message& message : messages) {
-        switch (message.level) {
-            case Message::Level::info: log::info(message.text); break;
-            case Message::Level::warning: log::warning(message.text); break;
-            case Message::Level::error: log::error(message.text); break;
-        }
+void say_all(const Summary& summary, const ReportStyle& style) {
+    for (const Message& message : messages_of(summary, style)) {
+        say(message);
     }
 }
 
 ExitStatus carry_out(CommandLine& line) {
     line.style.color = use_color(line.color, os::Stream::standard_output);
     line.style.width = os::terminal_width(os::Stream::standard_output);
+    line.style.blocks = os::has_block_elements();
     log::start(line.style.verbose, use_color(line.color, os::Stream::standard_error));
     log::debug("reader: " + reader_name());
 
@@ -70,12 +70,15 @@ ExitStatus carry_out(CommandLine& line) {
         summary =
             run(line.request, [&](const auto& path, auto done, auto total) { progress.update(path, done, total); });
     }
-    say(messages_of(summary, line.style));
     if (line.json) {
+        say_all(summary, line.style);
         print_json(summary, line.style);
-    } else {
-        print(report_text(summary, line.style));
+        return summary.exit_status;
     }
+    // What went wrong is said below the report, and also where that can't be written.
+    const auto unwritten = os::write(os::Stream::standard_output, report_text(summary, line.style));
+    say_all(summary, line.style);
+    must_be_written(unwritten);
     return summary.exit_status;
 }
 
@@ -84,6 +87,15 @@ ExitStatus status_of_failure() {
 }
 
 }  // namespace
+
+void say(const Message& message) {
+    const std::string text = fitted(message, os::terminal_width(os::Stream::standard_error));
+    switch (message.level) {
+        case Message::Level::info: log::info(text); break;
+        case Message::Level::warning: log::warning(text); break;
+        case Message::Level::error: log::error(text); break;
+    }
+}
 
 int run_program(const std::vector<std::string>& arguments) {
     std::optional<Command> command;

@@ -77,12 +77,14 @@ Json to_json(const CommitCharge& commit) {
 }
 
 /// Every key is there for every file; what is not known of it is null.
-Json file_object(const std::filesystem::path& path, Status status, Action action) {
+Json file_object(const std::filesystem::path& path, Status status, Action action, const std::string& package = {}) {
     Json json{{"path", to_utf8(path)}, {"status", to_string(status)}, {"action", to_string(action)}};
+    json["package"] = package.empty() ? Json() : Json(printable(package));
     for (const char* key : {"machine", "size", "image_base", "dynamic_base", "high_entropy_va", "guard_cf", "signed"}) {
         json[key] = nullptr;
     }
     json["fatbin"] = Json::array();
+    json["data"] = Json::array();
     json["commit"] = nullptr;
     json["edits"] = Json::array();
     json["backup"] = nullptr;
@@ -110,11 +112,14 @@ void add_headers(Json& json, const HeaderFacts& headers, const CommitCharge& com
     for (const Fatbin& fatbin : headers.fatbins) {
         json["fatbin"].push_back({{"virtual_size", fatbin.virtual_size}, {"writable", fatbin.writable}});
     }
+    for (const WritableData& data : headers.data) {
+        json["data"].push_back({{"name", printable(data.name)}, {"bytes", data.bytes}});
+    }
     json["commit"] = to_json(commit);
 }
 
 Json to_json(const FileOutcome& file, const Policy& policy) {
-    Json json = file_object(file.path, file.status, file.action);
+    Json json = file_object(file.path, file.status, file.action, file.package);
     add_reason(json, file.reason, words(file.reason));
     if (file.headers) {
         add_headers(json, *file.headers, file.commit);
@@ -147,7 +152,7 @@ Json to_json(const FileOutcome& file, const Policy& policy) {
 }
 
 Json to_json(const CleanOutcome& file, const Policy& policy) {
-    Json json = file_object(file.path, file.dll_status, file.action);
+    Json json = file_object(file.path, file.dll_status, file.action, file.package);
     json["kind"] = to_string(file.kind);
     add_reason(json, file.reason, words_for_clean(file));
     json["freed"] = file.freed;
@@ -184,7 +189,7 @@ Json to_json(const Totals& totals, const Summary& summary) {
     json["commit"] = to_json(totals.commit);
     json["saved"] = totals.saved;
     json["freed"] = totals.freed;
-    json["workers"] = summary.workers;
+    json["workers"] = summary.workers ? Json(*summary.workers) : Json();
     json["not_begun"] = summary.not_begun;
     return json;
 }

@@ -92,24 +92,30 @@ std::string words(SkipReason reason) {
 std::string words(Warning warning) {
     switch (warning) {
         case Warning::is_signed: return "signed";
-        case Warning::guard_cf_lost: return "loses Control Flow Guard";
-        case Warning::check_sum_impossible: return "CheckSum was wrong before, left alone";
+        case Warning::guard_cf_lost: return "loses CFG";
+        case Warning::check_sum_impossible: return "wrong CheckSum";
         case Warning::same_image_base: return {};  // said once, of all of them
     }
     return {};
 }
 
-std::string words(const PythonEnvironment& environment) {
-    std::string text = fmt::format("environment: {} ({})", printable_path(environment.prefix), environment.chosen_by);
-    if (!environment.torch) {
-        text += ", torch is not installed";
-    } else {
-        const Torch& torch = *environment.torch;
-        text += fmt::format(", torch {}{}", torch.version.empty() ? "of unknown version" : printable(torch.version),
-                            torch.cuda ? "" : ": a build without CUDA (CPU), nothing to patch");
+std::vector<std::string> remarks(const FileOutcome& file) {
+    std::vector<std::string> remarks;
+    for (const Warning warning : file.warnings) {
+        remarks.push_back(words(warning));
     }
-    if (!environment.passed_over.empty()) {
-        text += fmt::format("; passed over: {}", fmt::join(environment.passed_over, "; "));
+    for (const Note& note : file.notes) {
+        const bool is_the_error = note.code == NoteCode::unusable_backup && file.failed();
+        remarks.push_back(is_the_error ? "" : words(note));
+    }
+    std::erase(remarks, "");
+    return remarks;
+}
+
+std::string words(const PythonEnvironment& environment) {
+    std::string text = fmt::format("{} ({})", printable_path(environment.prefix), environment.chosen_by);
+    if (environment.torch && !environment.torch->cuda) {
+        text += fmt::format(", torch {}: a build without CUDA (CPU)", printable(environment.torch->version));
     }
     return text;
 }
@@ -140,14 +146,6 @@ std::string hint_of(const Error& error, const Policy& policy) {
         hint += ", or try --backup undo";
     }
     return hint;
-}
-
-std::string words(const Error& error, const Policy& policy) {
-    std::string text = error.path().empty() ? std::string() : printable_path(error.path()) + ": ";
-    text += printable(error.message());
-    const std::string hint = hint_of(error, policy);
-    const bool lines = error.code() == ErrorCode::ambiguous;
-    return hint.empty() ? text : text + "\n  hint: " + (lines ? printable_lines(hint) : printable(hint));
 }
 
 }  // namespace fixnvpe

@@ -112,14 +112,13 @@ TEST_CASE("restore: --dry-run says each edit, and writes nothing") {
         REQUIRE(session.fixnvpe({"patch", "--backup", backup, "a.dll"}).exit_status == 0);
         session.age();
         const Snapshot before = session.snapshot();
-        CHECK(session.fixnvpe({"restore", "-n", "a.dll"}) ==
-              Output{0,
-                     "would-restore  a.dll\n"
-                     "               CheckSum at offset 0xd8: 0x00009e2c -> 0x00001e6d\n"
-                     "               DllCharacteristics at offset 0xde: 0x0120 -> 0x0160\n"
-                     "               Characteristics at offset 0x224: 0x40000040 -> 0xc0000040\n"
-                     "1 file would be restored\n",
-                     ""});
+        CHECK(session.fixnvpe({"restore", "-n", "-v", "a.dll"}).out ==
+              "  would-restore  a.dll\n"
+              "    CheckSum at offset 0xd8: 0x00009e2c -> 0x00001e6d\n"
+              "    DllCharacteristics at offset 0xde: 0x0120 -> 0x0160\n"
+              "    Characteristics at offset 0x224: 0x40000040 -> 0xc0000040\n"
+              "1 file: 1 patched\n"
+              "1 file would be restored\n");
         CHECK(session.snapshot() == before);
     }
 }
@@ -524,7 +523,7 @@ TEST_CASE("missing: in a folder a backup alone may be of a DLL that was uninstal
     for (const std::string command : {"verify", "patch", "restore"}) {
         const Output output = session.fixnvpe({command, "lib"});
         CHECK(output.exit_status == 0);
-        CHECK_THAT(output.err, contains("is left: its DLL is gone"));
+        CHECK_THAT(output.err, contains("left behind: its DLL is gone"));
         CHECK_THAT(output.err, contains("lib/a.dll.bak"));
         CHECK(session.fixnvpe({command, "-q", "lib"}).err.empty());
         CHECK(session.snapshot() == before);

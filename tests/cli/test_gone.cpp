@@ -57,7 +57,7 @@ TEST_CASE("gone: after its package was uninstalled a backup is left, which is no
     const Output verified = session.fixnvpe({"verify", SITE});
     CHECK(verified.exit_status == 0);
     CHECK(verified.err ==
-          "fixnvpe: " + backup + " is left: its DLL is gone\n  hint: fixnvpe clean --backups removes it\n");
+          "fixnvpe: " + backup + ": left behind: its DLL is gone\n  hint: fixnvpe clean --backups removes it\n");
     const nlohmann::json json = session.json({"verify", SITE});
     CHECK(in_short(json) == other + " patched; exit 0");
     CHECK(with_slashes(json.at("orphans").at(0)) == backup);
@@ -129,7 +129,8 @@ TEST_CASE("gone: an upgrade that has no DLL of that name: clean removes its back
     SECTION("the packages that have files there came later") {
         const Output verified = session.fixnvpe({"verify", SITE});
         CHECK(verified.exit_status == 0);
-        CHECK(verified.err.find("is left: its DLL is gone\n  hint: fixnvpe clean removes it\n") != std::string::npos);
+        CHECK(verified.err.find("left behind: its DLL is gone\n  hint: fixnvpe clean removes it\n") !=
+              std::string::npos);
         CHECK(verified.err.find("restore") == std::string::npos);
         CHECK(session.told({"clean", "-n", SITE}) == kept + "+would-remove (dll-dropped); exit 0");
         CHECK(session.told({"clean", SITE}) == kept + "+removed (dll-dropped); exit 0");

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "fixnvpe/base/text.hpp"
 #include "support/catch.hpp"
 #include "support/print_session.hpp"
 #include "support/session.hpp"
@@ -83,8 +85,9 @@ void check_file(const Json& file) {
     keys.erase("reason");
     CHECK(keys.erase("reason_code") == (file.contains("reason") ? 1U : 0U));
     keys.erase("error");
-    CHECK(keys == Keys{"path", "status", "action", "machine", "size", "image_base", "dynamic_base", "high_entropy_va",
-                       "guard_cf", "signed", "fatbin", "commit", "edits", "backup", "warnings", "notes", "note_codes"});
+    CHECK(keys == Keys{"path", "status", "action", "package", "machine", "size", "image_base", "dynamic_base",
+                       "high_entropy_va", "guard_cf", "signed", "fatbin", "data", "commit", "edits", "backup",
+                       "warnings", "notes", "note_codes"});
     CHECK_FALSE(file.at("path").get<std::string>().empty());
     CHECK(std::count(STATUSES.begin(), STATUSES.end(), file.at("status").get<std::string>()) == 1);
     CHECK(ACTIONS.contains(file.at("action").get<std::string>()));
@@ -152,13 +155,14 @@ void check_schema(const Json& json, const std::string& command) {
     check_number(json, "exit_status");
     REQUIRE(json.at("files").is_array());
     std::map<std::string, std::uint64_t> counts;
-    std::map<std::string, std::uint64_t> commit;
+    std::map<Json, std::map<std::string, std::uint64_t>> commit;  // of the files of each machine
     for (const Json& file : json.at("files")) {
         check_file(file);
-        ++counts[file.at("status").get<std::string>()];
+        const bool is_file = !file.contains("error") || file.at("error").at("code") != "no-match";
+        counts[file.at("status").get<std::string>()] += is_file ? 1 : 0;
         if (!file.at("commit").is_null()) {
             for (const char* key : {"now", "after", "saved"}) {
-                commit[key] += file.at("commit").at(key).get<std::uint64_t>();
+                commit[file.at("machine")][key] += file.at("commit").at(key).get<std::uint64_t>();
             }
         }
     }
@@ -174,13 +178,13 @@ void check_schema(const Json& json, const std::string& command) {
         }
     }
     check_commit(summary.at("commit"));
-    for (const char* key : {"now", "after", "saved"}) {
-        CHECK(summary.at("commit").at(key) == commit[key]);
-    }
+    CHECK((commit.empty() || std::any_of(commit.begin(), commit.end(), [&](const auto& of_machine) {
+               return summary.at("commit") == Json(of_machine.second);
+           })));
     check_number(summary, "saved");
     check_number(summary, "freed");
     check_number(summary, "not_begun");
-    CHECK(summary.at("workers") == 8);
+    CHECK(summary.at("workers").is_null());
 }
 
 const Json& file_named(const Json& json, const std::string& name) {
@@ -305,19 +309,26 @@ TEST_CASE("json: text and JSON say the same of each file") {
         const Output text = session.fixnvpe(words);
         CHECK(text.exit_status == json.at("exit_status"));
         // Each file's line, and the lines of its edits, from the JSON's values.
-        std::size_t at = 0;
         for (const Json& file : json.at("files")) {
             const std::string action = file.at("action").get<std::string>();
             const std::string head = action == "none" ? file.at("status").get<std::string>() : action;
-            INFO(file.dump(2) << "\nin\n" << text.out.substr(at));
-            CHECK(text.out.compare(at, head.size(), head) == 0);
-            std::string line = text.out.substr(at, text.out.find('\n', at) - at);
-            at = text.out.find('\n', at) + 1;
-            if (file.contains("reason")) {
-                CHECK_THAT(line, contains(file.at("reason").get<std::string>()));
-            }
+            const std::string name = printable(file.at("path").get<std::string>().substr(2));
+            INFO(file.dump(2) << "\nin\n" << text.out);
+            std::string literal = std::regex_replace(name, std::regex(R"([^A-Za-z0-9])"), R"(\$&)");
+            literal = std::regex_replace(literal, std::regex("\\\\\xEF\\\\\xBF\\\\\xBD"),
+                                         "....");  // \xff: JSON has no such byte
+            const std::regex row("(^|\n)  " + head + " ([^\n]* )?" + literal + "(  [^\n]*)?\n");
+            std::smatch found;
+            REQUIRE(std::regex_search(text.out, found, row));
+            std::string line = found[3];
+            auto at = static_cast<std::size_t>(found.position() + found.length());
             for (const Json& note : file.at("notes")) {
-                CHECK_THAT(line, contains(note.get<std::string>()));
+                if (!file.contains("error")) {
+                    CHECK_THAT(line, contains(note.get<std::string>()));
+                }
+            }
+            if (file.contains("reason")) {
+                CHECK_THAT(file.contains("error") ? text.err : line, contains(file.at("reason").get<std::string>()));
             }
             for (const Json& edit : file.at("edits")) {
                 line = text.out.substr(at, text.out.find('\n', at) - at);
@@ -338,9 +349,10 @@ TEST_CASE("json: text and JSON say the same of each file") {
             const auto n = json.at("summary").at(status).get<std::uint64_t>();
             total += n;
             counts += n == 0 ? "" : (counts.empty() ? "" : ", ") + std::to_string(n) + " " + status;
+            counts += n > 1 && status == "error" ? "s" : "";
         }
         if (words.front() == "verify") {
-            CHECK_THAT(text.out.substr(at), contains(std::to_string(total) + " files: " + counts + "\n"));
+            CHECK_THAT(text.out, contains("\n" + std::to_string(total) + " files: " + counts + "\n"));
         }
     }
 }

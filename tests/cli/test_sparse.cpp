@@ -188,18 +188,16 @@ TEST_CASE("sparse: patch makes no bytes of the holes of a DLL, and copies it in 
         CHECK(os::info_of(file).allocated < MIB);
     }
     CHECK(session.fixnvpe({"verify", "--require-backup", "a.dll"}) ==
-          Output{0, "patched        a.dll\n1 file: 1 patched\n", ""});
+          Output{0, "  patched  a.dll\n1 file: 1 patched\n", ""});
     check_memory(session, {"restore", "--keep-backup", "a.dll"});
     CHECK(os::info_of(dll).allocated < MIB);
     check_memory(session, {"restore", "a.dll"});
     CHECK(session.names() == "a.dll");
-    CHECK(
-        session.fixnvpe({"verify", "a.dll"}) ==
-        Output{
-            1,
-            "unpatched      a.dll  (1.9 GiB of commit to save in each process)\n1 file: 1 unpatched\n"
-            "to do: fixnvpe patch; each process would commit 1.9 GiB less (17.1 GiB less with 8 DataLoader workers)\n",
-            ""});
+    CHECK(session.fixnvpe({"verify", "a.dll"}) ==
+          Output{1,
+                 "  unpatched  1.9 GiB  a.dll\n1 file: 1 unpatched\n"
+                 "to do: fixnvpe patch\neach process would commit up to 1.9 GiB less (1.9 GiB -> 12.0 KiB)\n",
+                 ""});
 }
 
 TEST_CASE("sparse: what is kept of a DLL does not grow with its headers: 300 of 900 KiB each", "[posix]") {

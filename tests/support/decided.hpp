@@ -28,7 +28,7 @@ inline Decided decided(const PeImage& image, std::uint64_t file_size, AslrPolicy
         sidecars.push_back({SidecarKind::full, SidecarState::original, true});
     }
     const StatusDecision decision = decide_status(facts, sidecars);
-    return {decision.status, decision.needs_patch, facts.refusal, warnings_of(image, plan)};
+    return {decision.status, decision.needs_patch, facts.refusal, warnings_of(image, file_size, plan)};
 }
 
 }  // namespace fixnvpe::test

@@ -12,6 +12,7 @@
 #include "fixnvpe/base/error.hpp"
 #include "fixnvpe/base/text.hpp"
 #include "support/catch.hpp"
+#include "support/error.hpp"
 
 namespace fixnvpe::test {
 

@@ -10,6 +10,7 @@
 
 #include "fixnvpe/base/error.hpp"
 #include "support/catch.hpp"
+#include "support/error.hpp"
 
 namespace fixnvpe::test {
 namespace {

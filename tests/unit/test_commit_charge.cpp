@@ -48,6 +48,7 @@ TEST_CASE("commit charge: writable and not shared, VirtualSize, in whole pages")
                               .characteristics = row.characteristics};
         const CommitCharge other = commit_charge(image_of({section}));
         CHECK(other.now == row.charged);
+        CHECK(commit_charge(section) == row.charged);
         CHECK(other.saved == 0);
         CHECK(other.after == row.charged);
 

@@ -33,21 +33,6 @@ TEST_CASE("error: the programs that have a file open are named, where they are k
           "in use by python.exe (12), code.exe (7): close them");
 }
 
-TEST_CASE("error: it is described by its file, what failed, and on a line of its own what to do") {
-    CHECK(describe(Error(ErrorCode::io, "read: failed")) == "read: failed");
-    CHECK(describe(Error(ErrorCode::io, "read: failed").at("lib/a.dll")) == "lib/a.dll: read: failed");
-    CHECK(describe(Error(ErrorCode::io, "read: failed", Hint::run_again).at("a.dll")) ==
-          "a.dll: read: failed\n  hint: run it again");
-    CHECK(describe(Error(ErrorCode::usage, "no command", "try this")) == "no command\n  hint: try this");
-    CHECK(describe(Error(ErrorCode::usage, "no command", "")) == "no command");
-    CHECK(Error(ErrorCode::usage, "no command", "").hint() == Hint::none);
-}
-
-TEST_CASE("error: nothing in it is a command to the terminal") {
-    CHECK(describe(Error(ErrorCode::io, "read\x1b[2J: failed", Hint::words, "a\nb").at("a\x07.dll")) ==
-          "a\\x07.dll: read\\x1b[2J: failed\n  hint: a\\nb");
-}
-
 TEST_CASE("error: at() gives it a file, and leaves the rest as it is") {
     const Error error = Error(ErrorCode::busy, "open: busy", Hint::close_program, "x.exe").at("a.dll");
     CHECK(error.code() == ErrorCode::busy);

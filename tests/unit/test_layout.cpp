@@ -85,7 +85,7 @@ TEST_CASE("reader: reads of every shape what another program read in the real fi
         CHECK(image.section_alignment == shape.spec.section_alignment);
         CHECK(image.check_sum == shape.check_sum);
         CHECK(image.dll_characteristics == shape.spec.dll_characteristics);
-        CHECK(image.is_signed() == (shape.spec.directories.count(IMAGE_DIRECTORY_ENTRY_SECURITY) != 0));
+        CHECK(image.security.present() == (shape.spec.directories.count(IMAGE_DIRECTORY_ENTRY_SECURITY) != 0));
         CHECK(image.base_relocations == shape.spec.directories.at(IMAGE_DIRECTORY_ENTRY_BASERELOC));
         REQUIRE(image.sections.size() == shape.spec.sections.size());
         for (std::size_t i = 0; i < image.sections.size(); ++i) {
@@ -101,15 +101,19 @@ TEST_CASE("reader: reads of every shape what another program read in the real fi
     }
 }
 
-TEST_CASE("reader: a directory that the file doesn't have is no signature") {
+TEST_CASE("reader: a directory that the file doesn't have, or that lies behind its end, is no signature") {
     PeSpec spec = cuda_dll(IMAGE_FILE_MACHINE_AMD64, SECTION_WRITABLE);
     spec.signature = {1, 2, 3};
     const Headers headers = headers_of(spec);
-    CHECK(read_pe(headers.bytes, headers.file_size).is_signed());
+    const PeImage image = read_pe(headers.bytes, headers.file_size);
+    CHECK(image.is_signed(headers.file_size));
+    const std::uint64_t end = std::uint64_t{image.security.virtual_address} + image.security.size;
+    CHECK(image.is_signed(end));
+    CHECK_FALSE(image.is_signed(end - 1));
 
     Headers fewer = headers;
     store_le(fewer.bytes, 128 + 24 + 108, 4, IMAGE_DIRECTORY_ENTRY_SECURITY);  // NumberOfRvaAndSizes
-    CHECK_FALSE(read_pe(fewer.bytes, fewer.file_size).is_signed());
+    CHECK_FALSE(read_pe(fewer.bytes, fewer.file_size).is_signed(fewer.file_size));
 }
 
 TEST_CASE("image: only the exact eight bytes .nv_fatb are GPU code") {

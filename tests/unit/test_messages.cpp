@@ -21,7 +21,8 @@ std::vector<std::string> said(const Summary& summary, bool quiet = false) {
         const char* const level = message.level == Message::Level::info      ? "info: "
                                   : message.level == Message::Level::warning ? "warning: "
                                                                              : "error: ";
-        lines.push_back(level + message.text.substr(0, message.text.find('\n')));
+        const std::string text = fitted(message, {});
+        lines.push_back(level + text.substr(0, text.find('\n')));
     }
     return lines;
 }
@@ -78,38 +79,44 @@ TEST_CASE("messages: every error is said, with --quiet, too: of files, of clean'
     CHECK(said(summary, true) == errors);
 }
 
-TEST_CASE("messages: backups of DLLs that are gone are one line, and an environment is named") {
+TEST_CASE("messages: backups of DLLs that are gone are one line, and what seemed to be the environment is named") {
     Summary summary;
     summary.orphans = {{"lib/a.dll.bak", true}};
     summary.environment.emplace();
-    summary.environment->prefix = "venv";
-    summary.environment->chosen_by = "--env";
-    CHECK(said(summary) == Lines{"info: environment: venv (--env), torch is not installed",
-                                 "info: no CUDA code in this environment: nothing to patch",
-                                 "info: lib/a.dll.bak is left: its DLL is gone"});
-    const auto hint_ends = [&](std::string_view end) { return messages_of(summary, {})[2].text.ends_with(end); };
-    CHECK(hint_ends("\n  hint: fixnvpe clean --backups removes it"));
+    summary.environment->passed_over = {"CONDA_PREFIX: not there"};
+    CHECK(said(summary) == Lines{"info: passed over: CONDA_PREFIX: not there",
+                                 "info: this environment has no DLL or other PE file",
+                                 "info: lib/a.dll.bak: left behind: its DLL is gone"});
+    const auto hint = [&] { return messages_of(summary, {})[2].hint; };
+    CHECK(hint() == "fixnvpe clean --backups removes it");
     CHECK(said(summary, true).empty());
     summary.orphans = {{"lib/a.dll.bak", false}, {"lib/b.dll.bak", false}};
-    CHECK(said(summary)[2] == "info: 2 backups are left whose DLLs are gone, such as lib/a.dll.bak");
-    CHECK(hint_ends("\n  hint: fixnvpe clean removes them"));
+    CHECK(said(summary)[2] == "info: lib/a.dll.bak: left behind: its DLL is gone, and 1 like it");
+    CHECK(hint() == "fixnvpe clean removes them");
     summary.orphans.back().needed = true;
-    CHECK(hint_ends("\n  hint: fixnvpe clean --backups removes them"));
+    CHECK(hint() == "fixnvpe clean --backups removes them");
 }
 
-TEST_CASE("messages: which other environments may be meant") {
+TEST_CASE("messages: which other environments may be meant, a line for each") {
     Summary summary;
     summary.command = Command::scan;
     summary.files = {cuda_outcome("a.dll", Status::unpatched, 4096)};
     summary.environment.emplace();
-    summary.environment->prefix = "venv";
     summary.environment->rivals = {"other", "my env"};
     add_up(summary, false);
     const auto messages = messages_of(summary, {});
-    REQUIRE(messages.size() == 2);
-    CHECK(messages[1].text ==
+    REQUIRE(messages.size() == 1);
+    CHECK(fitted(messages[0], {}) ==
           "warning: the current folder has another Python environment\n"
-          "  hint: name the one that you mean\n    --env other\n    --env \"my env\"");
+          "  hint: name the one that you mean\n"
+          "        --env other\n"
+          "        --env \"my env\"");
+}
+
+TEST_CASE("messages: an environment without a DLL says so") {
+    Summary summary;
+    summary.environment.emplace();
+    CHECK(said(summary) == Lines{"info: this environment has no DLL or other PE file"});
 }
 
 TEST_CASE("messages: after Ctrl-C it is said how much was not begun") {
@@ -118,6 +125,34 @@ TEST_CASE("messages: after Ctrl-C it is said how much was not begun") {
     summary.not_begun = 3;
     add_up(summary, true);
     CHECK(said(summary, true) == Lines{"error: interrupted: 3 files not begun, and what was done stays done"});
+}
+
+TEST_CASE("messages: a file, what failed, and on a line of its own what to do; nothing in it is a command") {
+    const auto one_line = [](const Error& error) { return fitted(message_of(error), {}); };
+    CHECK(one_line(Error(ErrorCode::io, "read: failed")) == "read: failed");
+    CHECK(one_line(Error(ErrorCode::io, "read: failed").at("lib/a.dll")) == "lib/a.dll: read: failed");
+    CHECK(one_line(Error(ErrorCode::io, "read: failed", Hint::run_again).at("a.dll")) ==
+          "a.dll: read: failed\n  hint: run it again");
+    CHECK(one_line(Error(ErrorCode::usage, "no command", "try this")) == "no command\n  hint: try this");
+    CHECK(one_line(Error(ErrorCode::usage, "no command", "")) == "no command");
+    CHECK(one_line(Error(ErrorCode::io, "read\x1b[2J: failed", Hint::words, "a\nb").at("a\x07.dll")) ==
+          "a\\x07.dll: read\\x1b[2J: failed\n  hint: a\\nb");
+}
+
+TEST_CASE("messages: they fit the terminal behind \"fixnvpe: \", and a path or a quoted one is never broken") {
+    const std::string path = "C:/Program Files/a long folder/a.dll";  // 36 columns
+    const Message error{Message::Level::error, path, "read: Input/output error", "name it: \"C:/Program Files/a.dll\""};
+    const std::string hint = "\n  hint: name it: \"C:/Program Files/a.dll\"";
+    constexpr unsigned exactly = 9 + 36 + 2 + 24;
+    CHECK(fitted(error, {}) == path + ": read: Input/output error" + hint);
+    CHECK(fitted(error, exactly) == path + ": read: Input/output error" + hint);
+    CHECK(fitted(error, exactly - 1) == path + ":\n         read: Input/output error" + hint);
+    CHECK(fitted(error, 30) == path +
+                                   ":\n         read: Input/output\n         error\n  hint: name it:\n"
+                                   "        \"C:/Program Files/a.dll\"");
+    const Message warning{Message::Level::warning, {}, "3 files are signed", "see above"};
+    CHECK(fitted(warning, 36) == "warning: 3 files are signed\n  hint: see above");
+    CHECK(fitted(warning, 35) == "warning: 3 files are\n         signed\n  hint: see above");
 }
 
 }  // namespace fixnvpe::test

@@ -69,15 +69,15 @@ TEST_CASE("outcome: every file is counted by its status and by what was done to 
     CHECK(sum(totals.by_action) == 6);
 }
 
-TEST_CASE("outcome: a problem is a file that failed, and a second time nothing is added twice") {
+TEST_CASE("outcome: a problem is an error and no file, and a second time nothing is added twice") {
     Summary summary = added_up(Command::verify, {file(Status::patched)});
     CHECK(summary.exit_status == ExitStatus::ok);
     summary.problems = {Error(ErrorCode::no_match, "no file matches"), Error(ErrorCode::access_denied, "list: no")};
     add_up(summary, false);
     add_up(summary, false);
-    CHECK(summary.totals.files == 3);
+    CHECK(summary.totals.files == 1);
     CHECK(summary.totals.failed == 2);
-    CHECK(summary.totals.count(Status::error) == 2);
+    CHECK(summary.totals.count(Status::error) == 0);
     CHECK(summary.exit_status == ExitStatus::error);
 }
 
@@ -96,6 +96,34 @@ TEST_CASE("outcome: what is saved is what the command speaks of") {
     CHECK(added_up(Command::clean, files).totals.saved == 0);
     for (const auto& [command, name] : names_of<Command>) {
         CHECK(added_up(command, files).totals.commit.saved == 127);
+    }
+}
+
+TEST_CASE("outcome: no process loads files of two machines: the one with more to gain is spoken of") {
+    const auto of_machine = [](std::uint16_t machine, std::uint64_t saved) {
+        FileOutcome outcome = file(Status::unpatched, Action::none, saved);
+        outcome.headers.emplace();
+        outcome.headers->machine = machine;
+        return outcome;
+    };
+    const std::vector<FileOutcome> files{of_machine(0x14C, 5), of_machine(0x8664, 4), of_machine(0x14C, 2),
+                                         of_machine(0x8664, 4)};
+    const Totals totals = added_up(Command::scan, files).totals;
+    CHECK(totals.saved == 8);
+    CHECK(totals.commit.now == 208);
+    CHECK(totals.commit.after == 200);
+    CHECK(totals.commit.saved == 8);
+    const Totals restored = added_up(Command::restore, {of_machine(1, 1), of_machine(2, 3)}).totals;
+    CHECK(restored.saved == 0);
+    CHECK(restored.commit.now == 103);
+}
+
+TEST_CASE("outcome: without CUDA code is what has no file but those without .nv_fatb and those that are no PE files") {
+    CHECK(added_up(Command::verify, {}).totals.without_cuda());
+    CHECK(added_up(Command::verify, {file(Status::no_fatbin), file(Status::not_pe)}).totals.without_cuda());
+    for (const Status status :
+         {Status::unpatched, Status::patched, Status::not_needed, Status::refused, Status::error}) {
+        CHECK_FALSE(added_up(Command::verify, {file(Status::no_fatbin), file(status)}).totals.without_cuda());
     }
 }
 

@@ -1,5 +1,4 @@
 #include "fixnvpe/find/python_env.hpp"
-#include "fixnvpe/ui/words.hpp"
 
 #include <filesystem>
 #include <map>
@@ -63,6 +62,15 @@ public:
     std::map<std::string, std::string> variables;
 };
 
+/// Its version, and what it is built for.
+std::string torch_of(const PythonEnvironment& environment) {
+    if (!environment.torch) {
+        return "none";
+    }
+    const Torch& torch = *environment.torch;
+    return (torch.version.empty() ? "unknown" : torch.version) + (torch.cuda ? ", CUDA" : ", CPU");
+}
+
 }  // namespace
 
 TEST_CASE("python_env: each kind of environment, named with --env") {
@@ -121,8 +129,8 @@ TEST_CASE("python_env: several environments in a folder are an error that names 
         CHECK(error.code() == ErrorCode::ambiguous);
         CHECK(error.message() ==
               (named ? "it has 2 Python environments" : "the current folder has 2 Python environments"));
-        CHECK(error.detail() == "name the one that you mean\n    --env \"" + line("installer files/env") +
-                                    "\"\n    --env " + line("venv"));
+        CHECK(error.detail() ==
+              "name the one that you mean\n--env \"" + line("installer files/env") + "\"\n--env " + line("venv"));
     }
 }
 
@@ -327,42 +335,43 @@ TEST_CASE("python_env: torch and its version are described, and so is that there
     World world(false);
     world.temp.folder("venv/lib/python3.11/site-packages");
     world.point("VIRTUAL_ENV", "venv");
-    const std::string start = "environment: " + (world.temp / "venv").string() + " (VIRTUAL_ENV), ";
     const std::string site = "venv/lib/python3.11/site-packages";
     SECTION("not installed") {
         world.temp.file(site + "/torchvision-0.13.1+cu113.dist-info/METADATA");
-        CHECK(words(world.find()) == start + "torch is not installed");
+        const PythonEnvironment e = world.find();
+        CHECK(torch_of(e) == "none");
     }
     SECTION("installed once, but gone: only its dist-info was left behind") {
         world.temp.file(site + "/torch-1.12.1.dist-info/METADATA");
-        CHECK(words(world.find()) == start + "torch is not installed");
+        CHECK(torch_of(world.find()) == "none");
     }
     SECTION("a CUDA build") {
         world.torch(site);
-        CHECK(words(world.find()) == start + "torch 1.12.1+cu113");
+        const PythonEnvironment e = world.find();
+        CHECK(torch_of(e) == "1.12.1+cu113, CUDA");
     }
     SECTION("a CPU build by its version") {
         world.torch(site, "2.1.0+cpu", true);
-        CHECK(words(world.find()) == start + "torch 2.1.0+cpu: a build without CUDA (CPU), nothing to patch");
+        CHECK(torch_of(world.find()) == "2.1.0+cpu, CPU");
     }
     SECTION("a CPU build by its files") {
         world.torch(site, "2.1.0", false);
         world.temp.file(site + "/torch/lib/cuda.txt");
-        CHECK(words(world.find()) == start + "torch 2.1.0: a build without CUDA (CPU), nothing to patch");
+        CHECK(torch_of(world.find()) == "2.1.0, CPU");
     }
     SECTION("conda's egg-info") {
         world.temp.file(site + "/torch-1.12.1-py3.9.egg-info/PKG-INFO");
         world.temp.file(site + "/torch/lib/c10_cuda.dll");
-        CHECK(words(world.find()) == start + "torch 1.12.1");
+        CHECK(torch_of(world.find()) == "1.12.1, CUDA");
     }
     SECTION("an egg-info without Python's version") {
         world.temp.file(site + "/torch-2.0.10.egg-info/PKG-INFO");
         world.temp.file(site + "/torch/lib/c10_cuda.dll");
-        CHECK(words(world.find()) == start + "torch 2.0.10");
+        CHECK(torch_of(world.find()) == "2.0.10, CUDA");
     }
     SECTION("no dist-info at all") {
         world.temp.file(site + "/torch/lib/libtorch_cuda.so");
-        CHECK(words(world.find()) == start + "torch of unknown version");
+        CHECK(torch_of(world.find()) == "unknown, CUDA");
     }
 }
 

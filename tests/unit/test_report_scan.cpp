@@ -3,6 +3,7 @@
 #include "fixnvpe/ui/report_scan.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -16,56 +17,113 @@ constexpr std::uint32_t MIB = 1 << 20;
 Summary scanned(std::vector<FileOutcome> files) {
     Summary summary;
     summary.command = Command::scan;
-    summary.workers = 4;
     summary.files = std::move(files);
     add_up(summary, false);
     return summary;
 }
 
-ReportStyle columns(unsigned width) {
+/// One with this much in writable sections that are no .nv_fatb, too.
+FileOutcome with_data(FileOutcome file, std::vector<WritableData> data) {
+    if (!file.headers) {
+        file.headers.emplace();
+    }
+    for (const WritableData& section : data) {
+        file.commit.now += section.bytes;
+        file.commit.after += section.bytes;
+    }
+    file.headers->data = std::move(data);
+    return file;
+}
+
+ReportStyle columns(unsigned width, bool blocks = true) {
     ReportStyle style;
     style.width = width;
+    style.blocks = blocks;
     return style;
 }
 
-/// Is the first before the second, and both there?
-bool in_order(const std::string& text, const std::string& first, const std::string& second) {
-    return text.find(first) < text.find(second) && text.find(second) != std::string::npos;
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
 }
 
 }  // namespace
 
-TEST_CASE("report/scan: the biggest saving first, and those without GPU code only with -v") {
+TEST_CASE("report/scan: the biggest saving first, and those that concern nobody only with -v") {
     const Summary summary = scanned(
         {cuda_outcome("a.dll", Status::unpatched, MIB), other_outcome("b.dll", Status::no_fatbin),
          cuda_outcome("c.dll", Status::unpatched, 3 * MIB), cuda_outcome("d.dll", Status::not_needed, 9 * MIB)});
-    const std::string text = report_scan(summary, {});
-    CHECK(
-        text.starts_with("    SAVED        NOW      AFTER       CUDA  WRITABLE  ASLR  SIGNED  FILE\n"
-                         "  3.0 MiB    3.0 MiB        0 B    3.0 MiB  yes       yes   no      c.dll\n"
-                         "  1.0 MiB    1.0 MiB        0 B    1.0 MiB  yes       yes   no      a.dll\n"
-                         "      0 B        0 B        0 B    9.0 MiB  no        yes   no      d.dll\n\n"
-                         "4 files: 2 unpatched, 1 not-needed, 1 no-fatbin\n"));
-    CHECK(text.ends_with("patch saves 4.0 MiB in each process, 20.0 MiB with 4 workers\n"));
+    const std::string last =
+        "a process that loads them all commits 4.0 MiB now, 0 B after patching\n"
+        "to do: fixnvpe patch; each process would commit up to 4.0 MiB less\n";
+    CHECK(report_scan(summary, {}) ==
+          "      NOW  AFTER\n"
+          "  3.0 MiB    0 B  c.dll\n"
+          "  1.0 MiB    0 B  a.dll\n"
+          "      0 B    0 B  d.dll  not-needed\n"
+          "4 files: 2 unpatched, 1 not-needed, 1 no-fatbin (-v lists it)\n" +
+              last);
     ReportStyle verbose;
     verbose.verbose = true;
-    CHECK(report_scan(summary, verbose).find("no-fatbin      b.dll\n") != std::string::npos);
+    CHECK(report_scan(summary, verbose) ==
+          "      NOW  AFTER\n"
+          "  3.0 MiB    0 B  c.dll  3.0 MiB of CUDA code\n"
+          "  1.0 MiB    0 B  a.dll  1.0 MiB of CUDA code\n"
+          "                  b.dll  no-fatbin\n"
+          "      0 B    0 B  d.dll  not-needed, 9.0 MiB of CUDA code\n"
+          "4 files: 2 unpatched, 1 not-needed, 1 no-fatbin\n" +
+              last);
 }
 
-TEST_CASE("report/scan: every number of the last lines is the summary's") {
+TEST_CASE("report/scan: every number of the last lines is the summary's, and of workers only those asked for") {
     Summary summary = scanned({cuda_outcome("a.dll", Status::unpatched, MIB)});
     summary.totals.commit = {10 * MIB, 8 * MIB, 0};
     summary.totals.saved = 2 * MIB;  // not what the file would add up to
+    const std::string of_one = "a process that loads them all commits 10.0 MiB now, 8.0 MiB after patching\n";
+    const std::string to_do = "to do: fixnvpe patch; each process would commit up to 2.0 MiB less\n";
+    CHECK(report_scan(summary, {}).ends_with(of_one + to_do));
+    summary.workers = 4;
     CHECK(report_scan(summary, {})
-              .ends_with("commit of each process: 10.0 MiB now, 8.0 MiB after patching; with 4 workers: 50.0 MiB now, "
-                         "40.0 MiB after\n"
-                         "patch saves 2.0 MiB in each process, 10.0 MiB with 4 workers\n"));
+              .ends_with(of_one + "(50.0 MiB now, 40.0 MiB after with 4 DataLoader workers)\n" + to_do));
 }
 
-TEST_CASE("report/scan: several .nv_fatb are one number, and writable if one is") {
-    FileOutcome file = cuda_outcome("a.dll", Status::unpatched, MIB);
-    file.headers->fatbins = {{MIB, false}, {2 * MIB, true}};
-    CHECK(report_scan(scanned({file}), {}).find("    3.0 MiB  yes       yes   no      a.dll\n") != std::string::npos);
+TEST_CASE("report/scan: a bar shows what stays and what patching frees, as long as the largest file's is wide") {
+    const Summary summary =
+        scanned({with_data(cuda_outcome("a.dll", Status::unpatched, 12 * MIB), {{".data", 4 * MIB}}),
+                 cuda_outcome("b.dll", Status::unpatched, 8 * MIB), cuda_outcome("c.dll", Status::unpatched, 4096)});
+    const auto bar = [&](const ReportStyle& style, const std::string& name) {
+        const std::string text = report_scan(summary, style);
+        const std::size_t begin = text.rfind("iB  ", text.find("  " + name)) + 4;
+        const std::string cell = begin < text.find(name) ? text.substr(begin, text.find(name) - begin) : "";
+        return cell.substr(0, cell.find_last_not_of(' ') + 1);
+    };
+    const std::string stays = "████";
+    CHECK(bar(columns(80), "a.dll") == stays + "▒▒▒▒▒▒▒▒▒▒▒▒");
+    CHECK(has(report_scan(summary, columns(80)), "   0 B  ▒▒▒▒▒▒▒▒          b.dll\n"));
+    CHECK(has(report_scan(summary, columns(80)), "   0 B                    c.dll\n"));
+    CHECK(has(report_scan(summary, columns(80)), "   NOW    AFTER  █ stays ▒ freed\n"));
+    CHECK(bar(columns(80, false), "a.dll") == "####============");
+    CHECK(has(report_scan(summary, columns(80, false)), "   NOW    AFTER  # stays = freed\n"));
+    CHECK(bar(columns(100), "a.dll") == "█████▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒");
+    CHECK(bar(columns(1000), "a.dll").size() == 32 * std::string("█").size());
+    for (const ReportStyle& style : {columns(79), ReportStyle()}) {  // narrow, and piped
+        CHECK_FALSE(has(report_scan(summary, style), "▒"));
+        CHECK_FALSE(has(report_scan(summary, style), "="));
+        CHECK_FALSE(has(report_scan(summary, style), "stays"));
+    }
+}
+
+TEST_CASE("report/scan: what patching can't free is named where it is large, with GPU code or without") {
+    const FileOutcome with_code = cuda_outcome("a.dll", Status::not_needed, MIB);
+    const std::string text =
+        report_scan(scanned({with_data(with_code, {{".tls", 4096}, {".data", 229 * MIB}}),
+                             with_data(other_outcome("b.dll", Status::no_fatbin), {{".da\x1bta", 8 * MIB}}),
+                             with_data(other_outcome("c.dll", Status::no_fatbin), {{".data", 8 * MIB - 1}})}),
+                    {});
+    CHECK(has(text, "  a.dll  not-needed, 229.0 MiB in .data stay\n"));
+    CHECK(has(text, "  b.dll  no-fatbin, 8.0 MiB in .da\\x1bta stay\n"));
+    CHECK_FALSE(has(text, "c.dll"));
+    CHECK(has(text, "patching can't free 237.0 MiB of it: writable data that is no section of GPU code\n"));
+    CHECK_FALSE(has(report_scan(scanned({with_code}), {}), "can't free"));
 }
 
 TEST_CASE("report/scan: a refused file says why, and promises nothing") {
@@ -74,57 +132,64 @@ TEST_CASE("report/scan: a refused file says why, and promises nothing") {
     refused.commit = {MIB, MIB, 0};
     for (const ReportStyle& style : {ReportStyle(), columns(80)}) {
         const std::string text = report_scan(scanned({refused}), style);
-        CHECK(text.find("refused: FORCE_INTEGRITY is set") != std::string::npos);
-        CHECK(text.find("these DLLs can't be patched: nothing to gain") != std::string::npos);
+        CHECK(has(text, "refused: FORCE_INTEGRITY is set"));
+        CHECK(has(text, "these DLLs can't be patched: nothing to gain"));
     }
 }
 
-TEST_CASE("report/scan: where there is nothing to gain, it says why") {
+TEST_CASE("report/scan: where there is nothing to gain, it says why, and what else brings WinError 1455") {
     const auto why = [](std::vector<FileOutcome> files) {
         const std::string text = report_scan(scanned(std::move(files)), {});
-        CHECK(text.find("; if WinError 1455 comes all the same, it has another cause:\n  - ") != std::string::npos);
-        const std::size_t end = text.find("; if WinError");
+        for (const char* cause : {"page file", "num_workers", "model of many GB", "\"Shared GPU memory\"",
+                                  "CUDA_MODULE_LOADING=LAZY", "Committed"}) {
+            CHECK(has(text, cause));
+        }
+        const std::size_t end = text.find("; if WinError 1455 comes all the same, it has another cause:\n  - ");
         const std::size_t begin = text.rfind('\n', end) + 1;
         return text.substr(begin, end - begin);
     };
-    const std::string none = "no CUDA code in these DLLs: nothing to gain";
-    CHECK(why({}) == none);
-    CHECK(why({other_outcome("a.dll", Status::no_fatbin)}) == none);
+    CHECK(why({other_outcome("a.dll", Status::no_fatbin), other_outcome("b.dll", Status::not_pe)}) ==
+          "no CUDA code in these DLLs: nothing to gain");
     CHECK(why({cuda_outcome("a.dll", Status::not_needed, MIB)}) ==
           "these DLLs are read-only as shipped (CUDA 11.7+): nothing to gain");
     CHECK(why({cuda_outcome("a.dll", Status::not_needed, MIB), cuda_outcome("b.dll", Status::patched, MIB)}) ==
           "these DLLs are patched: nothing more to gain");
 }
 
-TEST_CASE("report/scan: files without ASLR that share a preferred base are named with what moving them costs") {
+TEST_CASE("report/scan: of nothing it says nothing but that") {
+    CHECK(report_scan(scanned({}), {}) == "no DLLs here\n");
+    Summary summary = scanned({});
+    summary.problems = {Error(ErrorCode::no_match, "not found").at("a.dll")};
+    add_up(summary, false);
+    CHECK(report_scan(summary, {}).empty());
+}
+
+TEST_CASE("report/scan: what moving the files costs that share a base without ASLR, all but the cheapest") {
     std::vector<FileOutcome> files{
         cuda_outcome("a.dll", Status::unpatched, MIB), cuda_outcome("b.dll", Status::patched, MIB),
         cuda_outcome("c.dll", Status::unpatched, MIB), cuda_outcome("d.dll", Status::unpatched, MIB)};
     for (FileOutcome& file : files) {
         file.relocated = 8192;
     }
+    files[1].relocated = 4096;
     files[2].headers->image_base = 0x190000000;
     files[3].headers->machine = IMAGE_FILE_MACHINE_ARM64;
-    const std::string text = report_scan(scanned(files), {});
-    CHECK(text.find("2 files that lose ASLR share the preferred base 0x180000000: ") != std::string::npos);
-    CHECK(in_order(text, "  8.0 KiB  a.dll\n", "  8.0 KiB  b.dll\n"));
-    CHECK(text.find("8.0 KiB  c.dll") == std::string::npos);
-    CHECK(text.find("8.0 KiB  d.dll") == std::string::npos);
+    CHECK(has(report_scan(scanned(files), {}),
+              "2 files without ASLR share the base 0x180000000: each process moves all but one, which costs it up to "
+              "8.0 KiB\n"));
+    ReportStyle verbose;
+    verbose.verbose = true;
+    CHECK(has(report_scan(scanned(files), verbose), "  b.dll  patched, 1.0 MiB of CUDA code, 4.0 KiB relocated\n"));
     files[1].relocated.reset();
-    CHECK(report_scan(scanned(files), {}).find("share the preferred base") == std::string::npos);
+    CHECK_FALSE(has(report_scan(scanned(files), {}), "share the base"));
 }
 
-TEST_CASE("report/scan: from 100 columns on it is a table, on fewer some lines a file") {
-    FileOutcome file = cuda_outcome("lib/a-name-of-forty-columns-on-a-terminal.dll", Status::unpatched, MIB);
-    file.headers->is_signed = true;
-    const Summary summary = scanned({file});
-    CHECK(report_scan(summary, columns(100)).starts_with("    SAVED"));
-    CHECK(report_scan(summary, columns(99))
-              .starts_with("lib/a-name-of-forty-columns-on-a-terminal.dll\n"
-                           "    saved 1.0 MiB (now 1.0 MiB, after 0 B); CUDA 1.0 MiB, writable, ASLR, signed\n"));
-    CHECK(report_scan(summary, columns(40))
-              .starts_with(
-                  "lib/a-name-of…-columns-on-a-terminal.dll\n    saved 1.0 MiB (now 1.0 MiB, after 0\n    B); CUDA"));
+TEST_CASE("report/scan: files are listed by package and folder, with what patching does to them") {
+    FileOutcome file = cuda_outcome("torch/lib/a.dll", Status::unpatched, MIB);
+    file.package = "torch 1.12.1";
+    file.warnings = {Warning::is_signed};
+    CHECK(report_scan(scanned({file}), {})
+              .starts_with("      NOW  AFTER\ntorch 1.12.1, torch/lib\n  1.0 MiB    0 B  a.dll  signed\n"));
 }
 
 }  // namespace fixnvpe::test

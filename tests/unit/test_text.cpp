@@ -206,4 +206,13 @@ TEST_CASE("text: lines are broken at spaces, and a word that is too long has a l
     CHECK(wrap("", 5) == Lines{""});
 }
 
+TEST_CASE("text: what stands in quotation marks is one word, for it is there to be copied") {
+    using Lines = std::vector<std::string>;
+    CHECK(wrap("name \"a b c\" again", 5) == Lines{"name", "\"a b c\"", "again"});
+    CHECK(wrap("\"a b c\", again", 5) == Lines{"\"a b c\",", "again"});
+    CHECK(wrap("a \"b c d", 4) == Lines{"a \"b", "c d"});
+    CHECK(quoted_path("a/b.dll") == "a/b.dll");
+    CHECK(quoted_path("a b/c\x1b.dll") == "\"a b/c\\x1b.dll\"");
+}
+
 }  // namespace fixnvpe::test

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "support/catch.hpp"
+#include "support/error.hpp"
 #include "support/summary.hpp"
 #include "support/values.hpp"
 
@@ -81,11 +82,9 @@ TEST_CASE("words: --backup undo is recommended to those who make full backups, a
                   (helps ? "free some space, or try --backup undo" : "free some space"));
         }
     }
-    CHECK(words(full_disk, policy_of(Command::patch)) ==
-          "a.dll: write: no space\n  hint: free some space, or try --backup undo");
     for (const Hint hint : values_of<Hint>()) {
         const Error error = Error(ErrorCode::io, "read: failed", hint, "detail").at("a.dll");
-        CHECK(words(error, policy_of(Command::verify)) == describe(error));
+        CHECK(hint_of(error, policy_of(Command::verify)) == words_of(hint, "detail"));
     }
 }
 
@@ -112,20 +111,27 @@ TEST_CASE("words: what was refused is an error, too, with the code of its reason
     CHECK(error_of(file, Command::patch)->code() == ErrorCode::busy);  // what was thrown is what happened
 }
 
-TEST_CASE("words: an environment is named with what chose it, its torch and what was passed over") {
+TEST_CASE("words: an environment is named with what chose it, and that its torch is built without CUDA") {
     PythonEnvironment environment;
-    environment.prefix = "venv";
+    environment.prefix = "ve\x1bnv";
     environment.chosen_by = "VIRTUAL_ENV";
-    CHECK(words(environment) == "environment: venv (VIRTUAL_ENV), torch is not installed");
+    CHECK(words(environment) == "ve\\x1bnv (VIRTUAL_ENV)");
     environment.torch = Torch{"1.12.1+cu113", "venv/torch/lib", true};
-    CHECK(words(environment) == "environment: venv (VIRTUAL_ENV), torch 1.12.1+cu113");
-    environment.torch->version.clear();
-    CHECK(words(environment) == "environment: venv (VIRTUAL_ENV), torch of unknown version");
+    CHECK(words(environment) == "ve\\x1bnv (VIRTUAL_ENV)");
     environment.torch = Torch{"2.0+cpu\x1b", "venv/torch/lib", false};
-    environment.passed_over = {"CONDA_PREFIX: not there", "b"};
-    CHECK(words(environment) ==
-          "environment: venv (VIRTUAL_ENV), torch 2.0+cpu\\x1b: a build without CUDA (CPU), nothing "
-          "to patch; passed over: CONDA_PREFIX: not there; b");
+    CHECK(words(environment) == "ve\\x1bnv (VIRTUAL_ENV), torch 2.0+cpu\\x1b: a build without CUDA (CPU)");
+}
+
+TEST_CASE("words: what else there is to say of a file is its warnings and its notes") {
+    FileOutcome file = cuda_outcome("a.dll", Status::unpatched, 4096);
+    CHECK(remarks(file).empty());
+    file.warnings = {Warning::same_image_base, Warning::is_signed};
+    file.notes = {{NoteCode::skipped_signed, {}, {}}};
+    CHECK(remarks(file) == std::vector<std::string>{"signed", "signed: skipped"});
+    file.notes = {{NoteCode::unusable_backup, "a.bak", Error(ErrorCode::io, "read: failed")}};
+    CHECK(remarks(file) == std::vector<std::string>{"signed", "a.bak can't be used: read: failed"});
+    file.error = Error(ErrorCode::io, "read: failed").at("a.bak");  // which says it
+    CHECK(remarks(file) == std::vector<std::string>{"signed"});
 }
 
 }  // namespace fixnvpe::test

@@ -141,7 +141,4 @@ bool take_back(Step step) {
 /// The hint in words; empty if there is none.
 [[nodiscard]] std::string words_of(Hint hint, std::string_view detail = {});
 
-/// "PATH: what failed: the system's reason", and where there is one "\n  hint: …". Fit for a terminal.
-[[nodiscard]] std::string describe(const Error& error);
-
 }  // namespace fixnvpe

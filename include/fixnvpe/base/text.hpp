@@ -50,7 +50,11 @@ template <class Char>
 /// The text with its middle replaced by "…", so that it takes at most `columns`.
 [[nodiscard]] std::string shorten_middle(std::string_view text, std::size_t columns);
 
-/// Lines of at most `columns`, broken at spaces. A word that is longer has a line of its own.
+/// A path as a word of a command line: in quotation marks where it has a space.
+[[nodiscard]] std::string quoted_path(const std::filesystem::path& path);
+
+/// Lines of at most `columns`, broken at spaces, but not in a word "in quotation marks": it is there to be copied. A
+/// word that is longer has a line of its own.
 [[nodiscard]] std::vector<std::string> wrap(std::string_view text, std::size_t columns);
 
 }  // namespace fixnvpe

@@ -10,6 +10,7 @@
 #include "fixnvpe/base/error.hpp"
 #include "fixnvpe/commands/request.hpp"
 #include "fixnvpe/find/python_env.hpp"
+#include "fixnvpe/find/record.hpp"
 #include "fixnvpe/find/targets.hpp"
 #include "fixnvpe/patch/backup.hpp"
 #include "fixnvpe/patch/status.hpp"
@@ -86,6 +87,12 @@ struct Fatbin {
     bool writable = false;
 };
 
+/// A writable section that is no .nv_fatb: what patching leaves.
+struct WritableData {
+    std::string name;         ///< any bytes
+    std::uint64_t bytes = 0;  ///< of commit, in each process
+};
+
 /// What the headers of a DLL say, as far as it is printed.
 struct HeaderFacts {
     std::uint64_t size = 0;  ///< of the file, in bytes
@@ -96,6 +103,7 @@ struct HeaderFacts {
     bool guard_cf = false;
     bool is_signed = false;
     std::vector<Fatbin> fatbins;
+    std::vector<WritableData> data = {};
 };
 
 /// What the JSON calls the state of a backup.
@@ -166,14 +174,16 @@ struct Orphan {
 struct Totals {
     std::array<std::size_t, names_of<Status>.size()> by_status{};  ///< in the order of names_of<Status>
     std::array<std::size_t, names_of<Action>.size()> by_action{};  ///< in the order of names_of<Action>
-    std::size_t files = 0;                                         ///< and targets that match nothing
+    std::size_t files = 0;                                         ///< a target that matches nothing is none
     std::size_t failed = 0;
-    CommitCharge commit;      ///< of one process that loads them all
-    std::uint64_t saved = 0;  ///< of commit, by what was or would be patched; verify: by what still needs it
+    CommitCharge commit;      ///< of one process that loads all that it can load at once: files of one machine
+    std::uint64_t saved = 0;  ///< of that, by what was or would be patched; verify: by what still needs it
     std::uint64_t freed = 0;  ///< clean: bytes on disk
 
     [[nodiscard]] std::size_t count(Status status) const;
     [[nodiscard]] std::size_t count(Action action) const;
+    /// No file has GPU code in a section of its own.
+    [[nodiscard]] bool without_cuda() const { return count(Status::no_fatbin) + count(Status::not_pe) == files; }
 };
 
 /// Files that one process can load: those of an environment, or of a folder that was given and lies in none.
@@ -193,7 +203,7 @@ struct DiskNeed {
 /// The one value that all output is made from.
 struct Summary {
     Command command = Command::verify;
-    unsigned workers = 0;
+    std::optional<unsigned> workers;               ///< of the request
     std::optional<PythonEnvironment> environment;  ///< the one that was chosen; empty with targets
     std::vector<FileOutcome> files;                ///< sorted by path
     std::vector<CleanOutcome> cleaned;             ///< sorted by path

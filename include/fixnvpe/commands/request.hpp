@@ -20,7 +20,7 @@ struct Request {
     std::vector<std::string> excluded;  ///< patch, verify, scan: globs and packages that are passed over
     bool dry_run = false;               ///< patch, restore, clean: decide, and write nothing
     unsigned jobs = 4;                  ///< patch: files worked on at once; of 1, 2 and 4 the fastest
-    unsigned workers = 8;               ///< DataLoader workers that a training run is thought to have
+    std::optional<unsigned> workers;    ///< DataLoader workers, each a process beside the first; empty: not asked about
 };
 
 /// Called from several threads at once during long copies: the file, its bytes done and in all.

@@ -24,6 +24,8 @@ enum class Stream { standard_output, standard_error };
 [[nodiscard]] bool is_terminal(Stream stream);
 /// Columns of the terminal; nothing if the stream is none.
 [[nodiscard]] std::optional<unsigned> terminal_width(Stream stream);
+/// Has the user's locale, or the console's code page, the block elements of Unicode, and each in one column?
+[[nodiscard]] bool has_block_elements();
 
 /// Prepares the standard streams: UTF-8 and escape sequences on a Windows console; a reader that goes away
 /// (fixnvpe verify | head), or a file that would grow beyond a limit (ulimit -f), is an error to be seen and not the

@@ -119,7 +119,7 @@ struct Reason {
 /// Why a file must not be patched, whatever is asked; nothing if it may be. @param file_size bytes
 [[nodiscard]] Reason refusal_of(const PeImage& image, std::uint64_t file_size);
 
-/// What is to be said before this plan is carried out.
-[[nodiscard]] std::vector<Warning> warnings_of(const PeImage& image, const Plan& plan);
+/// What is to be said before this plan is carried out. @param file_size bytes
+[[nodiscard]] std::vector<Warning> warnings_of(const PeImage& image, std::uint64_t file_size, const Plan& plan);
 
 }  // namespace fixnvpe

@@ -16,4 +16,7 @@ struct CommitCharge {
 /// Windows charges each writable section that is not shared in full, in whole pages, used or not.
 [[nodiscard]] CommitCharge commit_charge(const PeImage& image);
 
+/// What one section adds to it, in bytes.
+[[nodiscard]] std::uint64_t commit_charge(const Section& section);
+
 }  // namespace fixnvpe

@@ -51,7 +51,10 @@ struct PeImage {
     [[nodiscard]] bool high_entropy_va() const { return has(IMAGE_DLLCHARACTERISTICS_HIGH_ENTROPY_VA); }
     [[nodiscard]] bool force_integrity() const { return has(IMAGE_DLLCHARACTERISTICS_FORCE_INTEGRITY); }
     [[nodiscard]] bool guard_cf() const { return has(IMAGE_DLLCHARACTERISTICS_GUARD_CF); }
-    [[nodiscard]] bool is_signed() const { return security.present(); }
+    /// The certificate must lie in the file. @param file_size bytes
+    [[nodiscard]] bool is_signed(std::uint64_t file_size) const {
+        return security.present() && std::uint64_t{security.virtual_address} + security.size <= file_size;
+    }
     [[nodiscard]] bool has_fatbin() const;
     [[nodiscard]] bool has_writable_fatbin() const;
     friend bool operator==(const PeImage&, const PeImage&) = default;

@@ -3,7 +3,12 @@
 #include <string>
 #include <vector>
 
+#include "fixnvpe/ui/messages.hpp"
+
 namespace fixnvpe {
+
+/// On standard error, fitted to the terminal.
+void say(const Message& message);
 
 /// The whole program from its arguments to its exit status.
 /// @param arguments without the program's name: UTF-8 on Windows, bytes elsewhere

@@ -15,11 +15,8 @@ namespace fixnvpe {
 [[nodiscard]] bool is_shown(const FileOutcome& file, const ReportStyle& style);
 [[nodiscard]] bool is_shown(const CleanOutcome& file, const ReportStyle& style);
 
-/// The line of one file, and with -v those of its edits.
-[[nodiscard]] std::string line_of(const FileOutcome& file, const ReportStyle& style);
-
 /// "12 files: 3 unpatched, 9 no-fatbin".
-[[nodiscard]] std::string counted_statuses(const Totals& totals);
+[[nodiscard]] std::string counted_statuses(const Totals& totals, const ReportStyle& style);
 
 /// What `bytes` in one process are in all: the workers and the one that starts them.
 [[nodiscard]] std::uint64_t in_all_processes(std::uint64_t bytes, const Summary& summary);

@@ -13,6 +13,7 @@ struct ReportStyle {
     bool quiet = false;             ///< only what is a problem
     bool color = false;             ///< escape sequences for a terminal
     std::optional<unsigned> width;  ///< columns of the terminal; without one, lines are as long as they are
+    bool blocks = false;            ///< it has the block elements of Unicode
 };
 
 }  // namespace fixnvpe

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fixnvpe/commands/outcome.hpp"
 
@@ -13,9 +14,11 @@ namespace fixnvpe {
 [[nodiscard]] std::string words(SkipReason reason);
 /// For the file's line.
 [[nodiscard]] std::string words(Warning warning);
+/// What else there is to say of a file, in few words each: its warnings and notes.
+[[nodiscard]] std::vector<std::string> remarks(const FileOutcome& file);
 /// Why a file of ours goes or stays.
 [[nodiscard]] std::string words_for_clean(const CleanOutcome& outcome);
-/// "environment: C:\venv (VIRTUAL_ENV), torch 1.12.1+cu113".
+/// "C:\venv (VIRTUAL_ENV)".
 [[nodiscard]] std::string words(const PythonEnvironment& environment);
 
 /// What went wrong with a file, be it thrown or decided.
@@ -23,7 +26,5 @@ namespace fixnvpe {
 
 /// The hint in words, with what the command line has to offer.
 [[nodiscard]] std::string hint_of(const Error& error, const Policy& policy);
-/// As describe(), with that hint.
-[[nodiscard]] std::string words(const Error& error, const Policy& policy);
 
 }  // namespace fixnvpe
