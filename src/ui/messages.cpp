@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string_view>
 
 #include "fixnvpe/base/text.hpp"
@@ -54,6 +55,23 @@ void add_warnings(std::vector<Message>& messages, const Summary& summary) {
     }
 }
 
+/// The user may mean another one; scan alone goes on then.
+void add_rivals(std::vector<Message>& messages, const Summary& summary) {
+    if (summary.environment && !summary.environment->rivals.empty()) {
+        messages.push_back({Message::Level::warning,
+                            {},
+                            "the current folder has another Python environment",
+                            env_lines(summary.environment->rivals)});
+    }
+}
+
+void add_nothing(std::vector<Message>& messages, const Summary& summary) {
+    if (summary.environment && summary.files.empty() && summary.cleaned.empty() && summary.problems.empty() &&
+        summary.not_begun == 0) {
+        messages.push_back({Message::Level::info, {}, "this environment has no DLL or other PE file", {}});
+    }
+}
+
 /// Backups whose DLL is gone are no fault, and are said in one line.
 void add_orphans(std::vector<Message>& messages, const Summary& summary) {
     const std::size_t count = summary.orphans.size();
@@ -69,7 +87,8 @@ void add_orphans(std::vector<Message>& messages, const Summary& summary) {
 }
 
 Message message_of(const Error& error, const std::string& hint) {
-    return {Message::Level::error, printable_path(error.path()), printable(error.message()), printable(hint)};
+    return {Message::Level::error, printable_path(error.path()), printable(error.message()),
+            error.code() == ErrorCode::ambiguous ? printable_lines(hint) : printable(hint)};
 }
 
 }  // namespace
@@ -81,6 +100,8 @@ std::vector<Message> messages_of(const Summary& summary, const ReportStyle& styl
         for (const std::string& passed_over : summary.environment ? summary.environment->passed_over : no_words) {
             messages.push_back({Message::Level::info, {}, "passed over: " + printable(passed_over), {}});
         }
+        add_rivals(messages, summary);
+        add_nothing(messages, summary);
         add_warnings(messages, summary);
         add_orphans(messages, summary);
     }
@@ -125,7 +146,11 @@ std::string fitted(const Message& message, std::optional<unsigned> width) {
         text = begin + message.path + ":\n" + indent + paragraph(message.text, width, BEGIN.size());
     }
     if (!message.hint.empty()) {
-        text += std::string(HINT) + paragraph(message.hint, width, HINT.size());
+        std::istringstream lines(message.hint);
+        std::string begin_of_line(HINT);
+        for (std::string line; std::getline(lines, line); begin_of_line.assign(HINT.size(), ' ')) {
+            text += begin_of_line + paragraph(line, width, HINT.size());
+        }
     }
     text.pop_back();
     return text;

@@ -131,6 +131,7 @@ struct BackupFacts {
 struct FileOutcome {
     std::filesystem::path path;
     bool named = false;             ///< named on the command line, and not only found
+    std::size_t scope = 0;          ///< of summary.scopes
     std::string package;            ///< that it belongs to, with its version; empty: not known
     Status status = Status::error;  ///< after the command
     Action action = Action::none;
@@ -189,6 +190,20 @@ struct Totals {
     [[nodiscard]] bool without_cuda() const { return count(Status::no_fatbin) + count(Status::not_pe) == files; }
 };
 
+/// Files that one process can load: those of an environment, or of a folder that was given and lies in none.
+struct Scope {
+    std::filesystem::path place;  ///< without links
+    bool environment = false;
+    Totals totals;
+};
+
+/// What the backups of a patch take on one file system.
+struct DiskNeed {
+    std::filesystem::path folder;  ///< one that lies there
+    std::uint64_t needed = 0;      ///< bytes
+    std::uint64_t available = 0;   ///< bytes
+};
+
 /// The one value that all output is made from.
 struct Summary {
     Command command = Command::verify;
@@ -199,6 +214,8 @@ struct Summary {
     std::vector<Error> problems;                   ///< targets that match nothing, folders that can't be read
     std::vector<Orphan> orphans;                   ///< sorted by path; clean has them in `cleaned`
     std::vector<Skipped> passed_over;              ///< names that are no files
+    std::vector<Scope> scopes;                     ///< in the order of their first files
+    std::vector<DiskNeed> disk;                    ///< patch --backup full: looked up before the first copy
     std::size_t not_begun = 0;                     ///< files that Ctrl-C came before
     Totals totals;
     ExitStatus exit_status = ExitStatus::ok;

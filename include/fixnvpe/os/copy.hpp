@@ -18,4 +18,9 @@ void copy_contents(const File& from, File& to, const CopyProgress& progress);
 /// Cuts a copy, or lets it grow by a hole. @param size bytes
 void set_size(File& file, std::uint64_t size);
 
+/// For us, in bytes, on the file system of this folder.
+[[nodiscard]] std::uint64_t free_space(const std::filesystem::path& folder);
+/// True where copies may share their bytes and take nothing: it is of a kind that can do that.
+[[nodiscard]] bool can_clone(const std::filesystem::path& folder);
+
 }  // namespace fixnvpe::os
