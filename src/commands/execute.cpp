@@ -287,6 +287,11 @@ FileOutcome work_on(const Target& target, const Request& request, const CopyProg
     if (outcome.error) {
         static_cast<void>(attempt(target.path, [&] { work.look_after_error(); }));
     }
+    if (outcome.error && !outcome.headers && !target.named && !target.missing &&
+        outcome.error->code() == ErrorCode::malformed && is_none_of_ours(target.path)) {
+        outcome.status = Status::no_fatbin;
+        outcome.error.reset();
+    }
     if (outcome.error && !outcome.headers) {
         outcome.status = outcome.error->code() == ErrorCode::not_pe ? Status::not_pe : Status::error;
     }

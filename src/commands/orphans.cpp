@@ -23,7 +23,7 @@ Installed installed_around(const std::filesystem::path& dll, Environments& envir
 void add_missing(Targets& targets, Environments& environments) {
     for (const FoundSidecar& sidecar : targets.sidecars) {
         if (sidecar.orphan && sidecar.kind == SidecarKind::full) {
-            targets.files.push_back({sidecar.dll, false, false, true, sidecar.folder});
+            targets.files.push_back({sidecar.dll, false, false, true, sidecar.folder, {}, sidecar.dll.parent_path()});
         }
     }
     for (Target& target : targets.files) {

@@ -8,33 +8,18 @@
 #include <utility>
 
 #include "fixnvpe/commands/clean.hpp"
+#include "fixnvpe/commands/disk.hpp"
 #include "fixnvpe/commands/execute.hpp"
+#include "fixnvpe/commands/narrow.hpp"
 #include "fixnvpe/commands/orphans.hpp"
 #include "fixnvpe/commands/packages.hpp"
+#include "fixnvpe/commands/scopes.hpp"
 #include "fixnvpe/os/process.hpp"
 
 namespace fixnvpe {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Patched files that share a preferred base collide in each process without ASLR.
-void warn_of_shared_bases(std::vector<FileOutcome>& files) {
-    const auto counts = [](const FileOutcome& f) {
-        return f.headers && !f.headers->fatbins.empty() && !f.headers->dynamic_base && f.status == Status::patched;
-    };
-    std::map<std::pair<std::uint16_t, std::uint64_t>, unsigned> bases;
-    for (const FileOutcome& file : files) {
-        if (counts(file)) {
-            ++bases[{file.headers->machine, file.headers->image_base}];
-        }
-    }
-    for (FileOutcome& file : files) {
-        if (counts(file) && bases[{file.headers->machine, file.headers->image_base}] > 1) {
-            file.warnings.push_back(Warning::same_image_base);
-        }
-    }
-}
 
 /// Calls work(i) for each i under `count`, as many at once as asked for; after Ctrl-C for no more.
 template <typename Work>
@@ -118,6 +103,18 @@ void clean_all(const std::vector<FoundSidecar>& found, Environments& environment
               [](const CleanOutcome& a, const CleanOutcome& b) { return a.path.native() < b.path.native(); });
 }
 
+/// Nobody is to be surprised by what was done in an environment that they did not mean.
+void must_be_meant(const PythonEnvironment& environment, Command command) {
+    if (environment.rivals.empty() || command == Command::scan) {
+        return;
+    }
+    std::vector<fs::path> candidates{environment.prefix};
+    candidates.insert(candidates.end(), environment.rivals.begin(), environment.rivals.end());
+    throw Error(ErrorCode::ambiguous,
+                environment.chosen_by + " names another Python environment than the current folder has",
+                env_lines(candidates));
+}
+
 /// What to work on where no target is named.
 std::vector<std::string> targets_of_environment(const Request& request, Summary& summary) {
     EnvironmentQuery query;
@@ -125,13 +122,10 @@ std::vector<std::string> targets_of_environment(const Request& request, Summary&
         query.env_option = os::to_path(*request.env);
     }
     summary.environment = find_python_environment(query);
+    must_be_meant(*summary.environment, request.policy.command);
     std::vector<std::string> targets;
-    if (request.all_packages) {
-        for (const fs::path& folder : summary.environment->folders) {
-            targets.push_back(os::from_path(folder));
-        }
-    } else {
-        targets.push_back(os::from_path(require_torch(*summary.environment).lib));
+    for (const fs::path& folder : summary.environment->folders) {
+        targets.push_back(os::from_path(folder));
     }
     return targets;
 }
@@ -146,25 +140,29 @@ Summary run(const Request& request, const Progress& progress) {
     const std::vector<std::string> names =
         request.targets.empty() ? targets_of_environment(request, summary) : request.targets;
     Targets targets = find_targets(names, cleans ? Want::sidecars : Want::dlls);
-    if (request.targets.empty() && !targets.files.empty()) {
-        // One of several site-packages folders may well hold no DLL.
+    if (request.targets.empty()) {
+        // An environment may well hold no DLL, or only in one of its folders.
         std::erase_if(targets.problems, [](const Error& e) { return e.code() == ErrorCode::no_match; });
     }
+    Environments environments(summary.environment);
+    narrow(targets, request, environments);
     summary.problems = std::move(targets.problems);
     summary.passed_over = std::move(targets.skipped);
-    Environments environments(summary.environment);
     if (cleans) {
         clean_all(targets.sidecars, environments, request, progress, summary);
     } else {
         add_missing(targets, environments);
+        look_up_disk(targets.files, request, summary);
         work_on_dlls(targets.files, request, progress, summary);
         part_orphans(summary);
+        part_into_scopes(summary, targets.files, environments);
         if (summary.command != Command::restore) {
-            warn_of_shared_bases(summary.files);
+            warn_of_shared_bases(summary);
         }
     }
     attribute(summary, environments);
     add_up(summary, os::interrupted());
+    add_up_scopes(summary);
     return summary;
 }
 

@@ -7,29 +7,10 @@ namespace fixnvpe {
 
 using std::filesystem::path;
 
-namespace {
-
-/// Of a folder called site-packages: the environment's, which need not have a Python beside it.
-path prefix_of_site(const path& site) {
-    path prefix = site.parent_path();
-    for (int levels = 0; levels < 3; ++levels) {
-        for (const path& folder : site_packages(prefix)) {
-            if (look_behind(folder).identity == look_behind(site).identity) {
-                return prefix;
-            }
-        }
-        prefix = prefix.parent_path();
-    }
-    return {};
-}
-
-}  // namespace
-
 const path& Environments::look_upwards(const path& folder) {
     const auto [entry, is_new] = prefixes_.try_emplace(folder);
     if (is_new && folder != folder.root_path()) {
-        const std::string name = lower_name(folder);
-        if (name == "site-packages" || name == "dist-packages") {
+        if (is_site_packages(folder)) {
             entry->second = prefix_of_site(folder);
         } else if (is_environment(folder)) {
             entry->second = folder;

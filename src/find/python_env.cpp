@@ -17,9 +17,6 @@ namespace {
 
 using std::filesystem::path;
 
-/// A portable Python that lies in the folder of the program it belongs to; ComfyUI spells it so.
-constexpr const char* PORTABLE = "python_embeded";
-
 std::optional<Torch> find_torch(const std::vector<path>& folders) {
     for (const path& folder : folders) {
         Torch torch;
@@ -56,9 +53,15 @@ public:
         if (query_.env_option) {
             return named_environment(*query_.env_option);
         }
+        const std::vector<path> here = environments_here();
         for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
             if (const auto value = query_.variable(name)) {
                 if (try_prefix(query_.current_folder / os::to_path(*value), name)) {
+                    const auto identity = look_behind(environment_.prefix).identity;
+                    const bool is_here = std::any_of(here.begin(), here.end(), [&](const path& other) {
+                        return look_behind(other).identity == identity;
+                    });
+                    environment_.rivals = is_here ? std::vector<path>() : here;
                     return environment_;
                 }
                 environment_.passed_over.push_back(looked_at_.back());
@@ -66,10 +69,14 @@ public:
                 looked_at_.push_back(fmt::format("{} is not set", name));
             }
         }
-        for (const char* name : {".venv", PORTABLE}) {
-            if (try_prefix(query_.current_folder / name, fmt::format("{} in the current folder", name))) {
-                return environment_;
-            }
+        if (here.size() > 1) {
+            throw Error(ErrorCode::ambiguous, fmt::format("the current folder has {} Python environments", here.size()),
+                        env_lines(here));
+        }
+        if (here.empty()) {
+            looked_at_.emplace_back("no environment in the current folder");
+        } else if (try_prefix(here.front(), here.front() == "." ? "the current folder" : "in the current folder")) {
+            return environment_;
         }
         if (try_path() || try_user_site()) {
             return environment_;
@@ -80,27 +87,64 @@ public:
     }
 
 private:
-    PythonEnvironment named_environment(const path& folder) {
-        for (const path& prefix : {folder, folder / ".venv", folder / "venv", folder / PORTABLE}) {
-            if (try_prefix(prefix, "--env")) {
-                return environment_;
-            }
+    /// Those that the current folder is or holds. The home folder and a drive's root hold everybody's.
+    std::vector<path> environments_here() const {
+        const path here = query_.current_folder.empty() ? path(".") : query_.current_folder;
+        const auto home = query_.variable(query_.windows ? "USERPROFILE" : "HOME");
+        bool below = true;
+        try {
+            const path real = os::canonical(here);
+            below = real != real.root_path() &&
+                    !(home && os::info_of(real).identity == look_behind(os::to_path(*home)).identity);
+        } catch (const Error&) {
+            return {};
+        }
+        std::vector<path> found = environments_in(query_.current_folder, below);
+        if (found == std::vector<path>{path()}) {
+            found.front() = ".";
+        }
+        return found;
+    }
+
+    /// What DIR may be: a prefix, a python, its folder, site-packages; or it holds environments.
+    PythonEnvironment named_environment(const path& spelled) {
+        const path named = spelled.has_filename() ? spelled : spelled.parent_path();
+        path prefix = named;
+        if (look_behind(named).type == os::FileType::regular) {
+            prefix = prefix_of(named);
+        } else if (is_site_packages(named)) {
+            prefix = prefix_of_site(named);
+        } else if (const path above = prefix_of(named / "python"); above != named && is_environment(above)) {
+            prefix = above;
+        }
+        if (try_prefix(prefix, "--env")) {
+            return environment_;
+        }
+        const std::vector<path> held = environments_in(named);
+        if (held.size() > 1) {
+            throw Error(ErrorCode::ambiguous, fmt::format("it has {} Python environments", held.size()),
+                        env_lines(held))
+                .at(named);
+        }
+        if (held.size() == 1 && try_prefix(held.front(), "--env")) {
+            return environment_;
         }
         throw Error(
             ErrorCode::no_match,
-            is_folder(folder) ? "no Python environment: it has no site-packages folder" : "there is no such folder",
+            is_folder(named) ? "no Python environment: it has no site-packages folder" : "there is no such folder",
             "--env takes the folder that holds python.exe, Scripts or bin")
-            .at(folder);
+            .at(named);
     }
 
     /// @return whether there is an environment; it is the result then
-    bool try_prefix(const path& prefix, const std::string& chosen_by, std::vector<path> folders = {},
+    bool try_prefix(const path& prefix, const std::string& chosen_by, std::vector<path> first = {},
                     std::optional<unsigned> minor = {}) {
         const EnvironmentPlaces places = places_of(prefix, minor);
-        for (const path& folder : places.folders) {
-            add_folder(folders, folder);
-        }
-        if (folders.empty()) {
+        Folders folders;
+        folders.add(first);
+        folders.add(places.folders);
+        environment_.folders = std::move(folders).list();
+        if (environment_.folders.empty()) {
             const bool there = is_folder(prefix);
             looked_at_.push_back(fmt::format("{} ({}) {}", printable_path(prefix), chosen_by,
                                              there ? "has no site-packages" : "is not there"));
@@ -109,8 +153,7 @@ private:
         environment_.prefix = prefix;
         environment_.prefixes = places.prefixes;
         environment_.chosen_by = chosen_by;
-        environment_.torch = find_torch(folders);
-        environment_.folders = std::move(folders);
+        environment_.torch = find_torch(environment_.folders);
         return true;
     }
 
@@ -199,13 +242,13 @@ private:
                 }
             }
         }
-        std::vector<path> result;
+        Folders result;
         for (const path& parent : parents) {
             for (const path& python : python_folders(parent, minor)) {
-                add_folder(result, python / "site-packages");
+                result.add(python / "site-packages");
             }
         }
-        return result;
+        return std::move(result).list();
     }
 
     const EnvironmentQuery& query_;
@@ -219,14 +262,13 @@ PythonEnvironment find_python_environment(const EnvironmentQuery& query) {
     return Search(query).find();
 }
 
-const Torch& require_torch(const PythonEnvironment& environment) {
-    if (!environment.torch) {
-        throw Error(ErrorCode::no_match, fmt::format("torch is not installed here ({})", environment.chosen_by),
-                    "activate the environment that has it, name that with --env DIR, take all of this one's DLLs "
-                    "with --all, or name the files: TARGET")
-            .at(environment.prefix);
+std::string env_lines(const std::vector<path>& environments) {
+    std::string text = "name the one that you mean";
+    for (const path& environment : environments) {
+        const std::string name = printable_path(environment);
+        text += name.find(' ') == std::string::npos ? "\n    --env " + name : "\n    --env \"" + name + '"';
     }
-    return *environment.torch;
+    return text;
 }
 
 }  // namespace fixnvpe

@@ -54,14 +54,20 @@ Base base_of(const path& prefix) {
     return base;
 }
 
-void add_places(EnvironmentPlaces& places, const path& prefix, std::optional<unsigned> minor) {
-    for (const path& folder : site_packages(prefix, minor)) {
-        add_folder(places.folders, folder);
+/// The names of folders, and of links that may be to one, in order.
+std::vector<path> folders_in(const path& folder) {
+    std::vector<path> names;
+    try {
+        for (os::FolderEntry& entry : os::list_folder(folder.empty() ? path(".") : folder)) {
+            if (entry.type == os::FileType::folder || entry.type == os::FileType::link) {
+                names.push_back(std::move(entry.name));
+            }
+        }
+    } catch (const Error&) {
+        return {};
     }
-    if (!places.folders.empty() && is_folder(prefix / "conda-meta")) {
-        add_folder(places.folders, prefix / "Library" / "bin");
-    }
-    places.prefixes.push_back(prefix);
+    std::sort(names.begin(), names.end());
+    return names;
 }
 
 bool is_file(const path& p) {
@@ -138,28 +144,33 @@ std::vector<path> python_folders(const path& parent, std::optional<unsigned> min
     return result;
 }
 
-void add_folder(std::vector<path>& folders, const path& folder) {
-    const auto info = look_behind(folder);
-    const auto same = [&](const path& other) { return look_behind(other).identity == info.identity; };
-    if (info.type == os::FileType::folder && std::none_of(folders.begin(), folders.end(), same)) {
-        folders.push_back(folder);
+void Folders::add(const path& folder) {
+    const os::FileInfo info = look_behind(folder);
+    if (info.type == os::FileType::folder && known_.insert(info.identity).second) {
+        list_.push_back(folder);
+    }
+}
+
+void Folders::add(const std::vector<path>& folders) {
+    for (const path& folder : folders) {
+        add(folder);
     }
 }
 
 std::vector<path> site_packages(const path& prefix, std::optional<unsigned> minor) {
-    std::vector<path> result;
-    add_folder(result, prefix / "Lib" / "site-packages");
+    Folders result;
+    result.add(prefix / "Lib" / "site-packages");
     for (const path& python : python_folders(prefix / "local" / "lib", minor)) {
-        add_folder(result, python / "dist-packages");  // Debian's pip installs there
+        result.add(python / "dist-packages");  // Debian's pip installs there
     }
     for (const char* lib : {"lib", "lib64"}) {
         for (const path& python : python_folders(prefix / lib, minor)) {
-            add_folder(result, python / "site-packages");
-            add_folder(result, python / "dist-packages");
+            result.add(python / "site-packages");
+            result.add(python / "dist-packages");
         }
     }
-    add_folder(result, prefix / "lib" / "python3" / "dist-packages");
-    return result;
+    result.add(prefix / "lib" / "python3" / "dist-packages");
+    return std::move(result).list();
 }
 
 path prefix_of(const path& executable) {
@@ -183,11 +194,60 @@ bool is_environment(const path& prefix) {
 
 EnvironmentPlaces places_of(const path& prefix, std::optional<unsigned> minor) {
     EnvironmentPlaces places;
-    add_places(places, prefix, minor);
-    if (const Base base = base_of(prefix); base.included && !places.folders.empty()) {
-        add_places(places, prefix_of(base.home / "python"), base.minor);
+    Folders folders;
+    const auto add = [&](const path& of, std::optional<unsigned> its_minor) {
+        const std::vector<path> sites = site_packages(of, its_minor);
+        folders.add(sites);
+        if (!sites.empty() && is_folder(of / "conda-meta")) {
+            folders.add(of / "Library" / "bin");
+        }
+        places.prefixes.push_back(of);
+        return !sites.empty();
+    };
+    if (const Base base = base_of(prefix); add(prefix, minor) && base.included) {
+        add(prefix_of(base.home / "python"), base.minor);
     }
+    places.folders = std::move(folders).list();
     return places;
+}
+
+bool is_site_packages(const path& folder) {
+    const std::string name = lower_name(folder);
+    return name == "site-packages" || name == "dist-packages";
+}
+
+path prefix_of_site(const path& site) {
+    constexpr int levels = 3;  // PREFIX/lib/python3.11/site-packages
+    path prefix = site;
+    for (int level = 0; level < levels; ++level) {
+        prefix = prefix.parent_path();
+        for (const path& folder : site_packages(prefix)) {
+            if (look_behind(folder).identity == look_behind(site).identity) {
+                return prefix;
+            }
+        }
+    }
+    return {};
+}
+
+std::vector<path> environments_in(const path& folder, bool below) {
+    if (is_environment(folder)) {
+        return {folder};
+    }
+    Folders found;
+    for (const path& name : below ? folders_in(folder) : std::vector<path>()) {
+        const path inner = folder / name;
+        if (is_environment(inner)) {
+            found.add(inner);
+            continue;
+        }
+        for (const path& inner_name : folders_in(inner)) {
+            if (is_environment(inner / inner_name)) {
+                found.add(inner / inner_name);
+            }
+        }
+    }
+    return std::move(found).list();
 }
 
 }  // namespace fixnvpe

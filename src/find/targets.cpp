@@ -8,6 +8,7 @@
 
 #include "fixnvpe/base/text.hpp"
 #include "fixnvpe/find/glob.hpp"
+#include "fixnvpe/find/site_packages.hpp"
 #include "fixnvpe/os/names.hpp"
 #include "fixnvpe/os/process.hpp"
 
@@ -15,8 +16,6 @@ namespace fixnvpe {
 namespace {
 
 using std::filesystem::path;
-
-constexpr GlobRules GLOB_RULES{path::preferred_separator == '\\' ? U"\\/" : U"/", &os::fold_case};
 
 std::u32string points(const path& p) {
     return code_points(std::basic_string_view<path::value_type>(p.native()));
@@ -68,6 +67,11 @@ Absent find_absent(const path& target, bool magic) {
     return result;
 }
 
+/// pip calls a package that it is about to remove ~ackage. If a process has its DLLs loaded, they stay.
+bool is_left_by_pip(const path& folder, const path& name) {
+    return name.native().front() == '~' && is_site_packages(folder);
+}
+
 /// One name in one folder, however the user spells them.
 using Key = std::pair<os::FileIdentity, path::string_type>;
 
@@ -103,6 +107,7 @@ private:
         path folder;
         Glob::States states;
         bool whole = false;  ///< the pattern matched it, or a folder above: all DLLs in it are wanted
+        path given;          ///< where the search began
         std::optional<os::FileIdentity> found_in = {};  ///< the folder above; none for the one that was named
     };
 
@@ -128,7 +133,7 @@ private:
             type = os::info_of(file).type;
         }
         if (type == os::FileType::folder) {
-            search(target, Glob(U"", GLOB_RULES), "no .dll, .pyd or .node file in this folder", {});
+            search(target, Glob(U"", GLOB_RULES), "no .dll, .pyd, .node, .exe, .mexw64 or .so file in this folder", {});
         } else if (type == os::FileType::missing && magic &&
                    type_of(backup_path(target), magic) != os::FileType::regular) {
             const Absent absent = find_absent(target, magic);
@@ -158,7 +163,7 @@ private:
             take(identity, listing.sidecars_of(dll));
         }
         if (!missing || has_backup) {
-            take(identity, {dll, true, false, missing, identity, listing.numbered_of(dll)});
+            take(identity, {dll, true, false, missing, identity, listing.numbered_of(dll), folder});
         } else if (!matched_) {
             must_be_absent(file);
             throw Error(ErrorCode::no_match, "not found", why_absent(find_absent(target, false)));
@@ -187,7 +192,7 @@ private:
     /// @param nothing what to say if there is none
     void search(const path& folder, const Glob& glob, const char* nothing, const std::string& hint) {
         const std::size_t problems = targets_.problems.size();
-        std::vector<Place> places{{folder, glob.start(), glob.matches_folder(glob.start()), {}}};
+        std::vector<Place> places{{folder, glob.start(), glob.matches_folder(glob.start()), folder, {}}};
         while (!places.empty() && !os::interrupted()) {
             const Place place = std::move(places.back());
             places.pop_back();
@@ -219,15 +224,17 @@ private:
                 const bool whole = place.whole || glob.matches_folder(states);
                 if ((whole || !states.empty()) && link) {
                     targets_.skipped.push_back({file, SkipReason::link_to_folder});
+                } else if ((whole || !states.empty()) && is_left_by_pip(place.folder, entry.name)) {
+                    targets_.skipped.push_back({file, SkipReason::left_by_pip});
                 } else if (whole || !states.empty()) {
-                    places.push_back({file, std::move(states), whole, identity});
+                    places.push_back({file, std::move(states), whole, place.given, identity});
                 }
             } else if (!wanted(entry.name)) {
                 continue;
             } else if (is_sidecar(entry.name)) {
                 only_sidecars_ = true;
             } else if (type == os::FileType::regular) {
-                take(identity, {file, false, link, false, identity, listing.numbered_of(file)});
+                take(identity, {file, false, link, false, identity, listing.numbered_of(file), place.given});
             } else {
                 targets_.skipped.push_back({file, link ? SkipReason::link_to_nothing : SkipReason::not_regular_file});
             }
@@ -245,7 +252,7 @@ private:
                                    [&](const FoundSidecar& own) { return own.kind == kind; });
             };
             if (files.front().orphan && is_there(SidecarKind::full) && is_there(SidecarKind::temporary)) {
-                take(identity, {dll, false, false, true, identity, {}});
+                take(identity, {dll, false, false, true, identity, {}, place.given});
             }
         }
     }

@@ -3,9 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 
 #if defined(__linux__)
 #include <linux/fs.h>
+#include <sys/vfs.h>
 #endif
 
 #include "copy_steps.hpp"
@@ -39,6 +42,26 @@ std::uint64_t free_space(const File& file) {
         posix::fail(file.path(), "look up the free space");
     }
     return std::uint64_t{s.f_bavail} * s.f_frsize;
+}
+
+std::uint64_t free_space(const std::filesystem::path& folder) {
+    struct statvfs s {};
+    if (::statvfs(folder.c_str(), &s) == -1) {
+        posix::fail(folder, "look up the free space");
+    }
+    return std::uint64_t{s.f_bavail} * s.f_frsize;
+}
+
+bool can_clone([[maybe_unused]] const std::filesystem::path& folder) {
+#if defined(FICLONE)
+    // Btrfs, XFS, bcachefs, OCFS2, ZFS. Whether this one does is seen when it is tried.
+    constexpr std::array<std::uint32_t, 5> kinds{0x9123683E, 0x58465342, 0xCA451A4E, 0x7461636F, 0x2FC12FC1};
+    struct statfs s {};
+    return ::statfs(folder.c_str(), &s) == 0 &&
+           std::find(kinds.begin(), kinds.end(), static_cast<std::uint32_t>(s.f_type)) != kinds.end();
+#else
+    return false;
+#endif
 }
 
 void set_size(File& file, std::uint64_t size) {

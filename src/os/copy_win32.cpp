@@ -51,6 +51,14 @@ bool try_size(HANDLE handle, std::uint64_t size) {
     return ::SetFileInformationByHandle(handle, FileEndOfFileInfo, &end, sizeof end) != FALSE;
 }
 
+std::wstring with_separator(const fs::path& folder) {
+    std::wstring name = win32::extended(folder);
+    if (name.back() != L'\\') {
+        name += L'\\';
+    }
+    return name;
+}
+
 }  // namespace
 
 void copy_kind(const File& from, File& to) {
@@ -104,16 +112,24 @@ bool clone(const File& from_file, File& to_file, std::uint64_t size, const CopyP
 }
 
 std::uint64_t free_space(const File& file) {
-    const fs::path folder = file.path().parent_path();
-    std::wstring name = win32::extended(folder);
-    if (name.back() != L'\\') {
-        name += L'\\';
-    }
+    return free_space(file.path().parent_path());
+}
+
+std::uint64_t free_space(const fs::path& folder) {
     ULARGE_INTEGER available{};
-    if (::GetDiskFreeSpaceExW(name.c_str(), &available, nullptr, nullptr) == FALSE) {
+    if (::GetDiskFreeSpaceExW(with_separator(folder).c_str(), &available, nullptr, nullptr) == FALSE) {
         win32::fail(folder, "look up the free space");
     }
     return available.QuadPart;
+}
+
+bool can_clone(const fs::path& folder) {
+    const std::wstring name = with_separator(folder);
+    std::wstring volume(name.size() + 1, L'\0');
+    DWORD flags = 0;
+    return ::GetVolumePathNameW(name.c_str(), volume.data(), static_cast<DWORD>(volume.size())) != FALSE &&
+           ::GetVolumeInformationW(volume.c_str(), nullptr, 0, nullptr, nullptr, &flags, nullptr, 0) != FALSE &&
+           (flags & BLOCK_REFCOUNTING) != 0;
 }
 
 void set_size(File& file, std::uint64_t size) {

@@ -1,6 +1,8 @@
 #include "fixnvpe/patch/examine.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "fixnvpe/os/names.hpp"
 #include "fixnvpe/pe/reader.hpp"
@@ -155,6 +157,27 @@ Error changed_meanwhile(const std::filesystem::path& path) {
 const Sidecar* earlier_original(const Findings& findings) {
     const auto index = earlier_original(findings.sidecar_facts());
     return index ? &findings.sidecars[*index] : nullptr;
+}
+
+bool is_none_of_ours(const std::filesystem::path& path) {
+    for (const SidecarPlace& place : sidecars_of(path)) {
+        if (os::info_of(place.path).type != os::FileType::missing) {
+            return false;
+        }
+    }
+    const os::File file = os::File::open_to_read(path);
+    std::vector<std::uint8_t> bytes;
+    try {
+        bytes = read_headers(file, file.opened_as().size);
+    } catch (const Error&) {
+        bytes.resize(HEADER_BYTES_MIN);  // they would end nowhere
+        bytes.resize(file.read_at(0, bytes));
+    }
+    // Where fat binaries lie, and what a split calls them.
+    constexpr std::array<std::string_view, 3> names{FATBIN_SECTION, "__nv_rel", ".fixnv"};
+    return std::none_of(names.begin(), names.end(), [&](std::string_view name) {
+        return std::search(bytes.begin(), bytes.end(), name.begin(), name.end()) != bytes.end();
+    });
 }
 
 Findings examine_again(const Findings& seen) {

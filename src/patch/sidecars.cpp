@@ -1,6 +1,7 @@
 #include "fixnvpe/patch/sidecars.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -105,7 +106,9 @@ std::optional<path> dll_of(const path& sidecar) {
 }
 
 bool has_dll_extension(const path& name) {
-    return has_suffix(name.native(), ".dll") || has_suffix(name.native(), ".pyd") || has_suffix(name.native(), ".node");
+    constexpr std::array<std::string_view, 6> extensions{".dll", ".pyd", ".node", ".exe", ".mexw64", ".so"};
+    return std::any_of(extensions.begin(), extensions.end(),
+                       [&](std::string_view extension) { return has_suffix(name.native(), extension); });
 }
 
 }  // namespace fixnvpe

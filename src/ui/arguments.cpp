@@ -49,7 +49,7 @@ std::vector<Word> split(const std::vector<std::string>& arguments, const Grammar
 }
 
 bool is_path_option(const std::string& name) {
-    return name == "--input" || name == "--env";
+    return name == "--input" || name == "--env" || name == "--exclude" || name == "--package";
 }
 
 std::string marked(const std::string& path) {

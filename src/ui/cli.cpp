@@ -32,8 +32,8 @@ constexpr const char* DESCRIPTION =
     "section (.nv_fatb), so that each process no longer commits memory for it.\n";
 
 constexpr const char* TARGET_HELP =
-    "A file, a folder (searched to the bottom for *.dll, *.pyd and *.node) or a glob (*, ?, [...], **). None: the DLLs "
-    "in torch/lib of the active Python environment";
+    "A file, a folder (searched to the bottom for *.dll, *.pyd, *.node, *.exe, *.mexw64 and *.so) or a glob (*, ?, "
+    "[...], **). None: all packages of the active Python environment";
 
 constexpr const char* EXIT_STATUS_HELP =
     "Exit status:\n"
@@ -89,13 +89,20 @@ void add_targets(CLI::App& app, Reading& reading) {
     app.add_option("--env", reading.env,
                    "Without a TARGET: the Python environment (venv, conda or plain), instead of the active one")
         ->option_text("DIR");
+    app.add_option("--package", reading.line.request.packages,
+                   "Without a TARGET: only the files that this package lists; may be repeated")
+        ->allow_extra_args(false)
+        ->option_text("NAME");
     app.add_option("--input", reading.inputs, "Another way to give a target, as fixNvPe.py has it")
         ->option_text("GLOB");
 }
 
-void add_all_packages(CLI::App& app, Reading& reading) {
-    app.add_flag("--all", reading.line.request.all_packages,
-                 "Without a TARGET: every DLL of the environment's site-packages, not only torch/lib");
+void add_exclude(CLI::App& app, Reading& reading) {
+    app.add_option("--exclude", reading.line.request.excluded,
+                   "Pass over what this glob names (a file's name, a folder's, or the end of a path), or what this "
+                   "package lists; may be repeated")
+        ->allow_extra_args(false)
+        ->option_text("WORD");
 }
 
 void add_workers(CLI::App& app, Reading& reading) {
@@ -129,7 +136,7 @@ void add_commands(CLI::App& app, Reading& reading) {
                     "  fixnvpe patch \"C:\\Python310\\Lib\\site-packages\\torch\\lib\\*.dll\"\n"
                     "  fixnvpe patch --dry-run torch/lib\n"
                     "  fixnvpe patch --backup undo --aslr keep torch/lib\n");
-    add_all_packages(patch, reading);
+    add_exclude(patch, reading);
     patch.add_flag("-n,--dry-run", request.dry_run, "Say what would be done, write nothing");
     add_aslr(patch, reading,
              "auto (default): clear DYNAMIC_BASE in the files whose .nv_fatb is writable; keep: never touch it; "
@@ -148,7 +155,7 @@ void add_commands(CLI::App& app, Reading& reading) {
                                    "  fixnvpe verify --json torch/lib\n"
                                    "  fixnvpe verify --require-backup torch/lib\n");
     add_aslr(verify, reading, "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
-    add_all_packages(verify, reading);
+    add_exclude(verify, reading);
     verify.add_flag("--skip-signed", request.policy.skip_signed, "Do not ask for signed files to be patched");
     add_workers(verify, reading);
     verify.add_flag("--require-backup", request.policy.require_backup,
@@ -157,7 +164,6 @@ void add_commands(CLI::App& app, Reading& reading) {
     CLI::App& restore = add_command(app, reading, Command::restore, "Put the originals back",
                                     "  fixnvpe restore\n"
                                     "  fixnvpe restore --keep-backup torch/lib/torch_cuda.dll\n");
-    add_all_packages(restore, reading);
     restore.add_flag("-n,--dry-run", request.dry_run, "Say what would be done, write nothing");
     restore.add_flag("--keep-backup", request.policy.keep_backup, "Keep the backup");
 
@@ -166,7 +172,7 @@ void add_commands(CLI::App& app, Reading& reading) {
                                  "  fixnvpe scan\n"
                                  "  fixnvpe scan --workers 16 torch/lib\n");
     add_aslr(scan, reading, "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
-    add_all_packages(scan, reading);
+    add_exclude(scan, reading);
     add_workers(scan, reading);
 
     CLI::App& clean = add_command(app, reading, Command::clean, "Remove backups that are no longer needed",
@@ -259,6 +265,10 @@ ProgramWords program_words_of(const CLI::App& app) {
 
 /// CLI11 names the words that it did not expect behind a colon.
 std::string hint_for(const CLI::App& app, const std::vector<std::string>& arguments) {
+    if (std::find(arguments.begin(), arguments.end(), "--all") != arguments.end()) {
+        return "without a TARGET all packages of the environment are taken; fixnvpe clean --backups also removes the "
+               "backups that restore could use";
+    }
     const auto chosen = app.get_subcommands();
     const CLI::App& command = chosen.empty() ? app : *chosen.front();
     const std::vector<std::string> known = option_names(command);
@@ -330,8 +340,11 @@ CommandLine finished(Reading reading) {
     if (!reading.env.empty()) {
         line.request.env = taken(reading.env);
     }
-    if (!targets.empty() && (line.request.env || line.request.all_packages)) {
-        usage("a TARGET and an environment (--env, --all) exclude each other", "leave one of them out");
+    for (std::vector<std::string>* words : {&line.request.packages, &line.request.excluded}) {
+        std::transform(words->begin(), words->end(), words->begin(), taken);
+    }
+    if (!targets.empty() && (line.request.env || !line.request.packages.empty())) {
+        usage("a TARGET and an environment (--env, --package) exclude each other", "leave one of them out");
     }
     if (line.style.quiet && line.style.verbose) {
         usage("--quiet and --verbose exclude each other", "leave one of them out");

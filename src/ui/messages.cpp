@@ -54,6 +54,16 @@ void add_warnings(std::vector<Message>& messages, const Summary& summary) {
     }
 }
 
+/// The user may mean another one; scan alone goes on then.
+void add_rivals(std::vector<Message>& messages, const Summary& summary) {
+    if (summary.environment && !summary.environment->rivals.empty()) {
+        messages.push_back({Message::Level::warning,
+                            {},
+                            "the current folder has another Python environment",
+                            env_lines(summary.environment->rivals)});
+    }
+}
+
 /// Backups whose DLL is gone are no fault, and are said in one line.
 void add_orphans(std::vector<Message>& messages, const Summary& summary) {
     const std::size_t count = summary.orphans.size();
@@ -69,7 +79,8 @@ void add_orphans(std::vector<Message>& messages, const Summary& summary) {
 }
 
 Message message_of(const Error& error, const std::string& hint) {
-    return {Message::Level::error, printable_path(error.path()), printable(error.message()), printable(hint)};
+    return {Message::Level::error, printable_path(error.path()), printable(error.message()),
+            error.code() == ErrorCode::ambiguous ? printable_lines(hint) : printable(hint)};
 }
 
 }  // namespace
@@ -81,6 +92,7 @@ std::vector<Message> messages_of(const Summary& summary, const ReportStyle& styl
         for (const std::string& passed_over : summary.environment ? summary.environment->passed_over : no_words) {
             messages.push_back({Message::Level::info, {}, "passed over: " + printable(passed_over), {}});
         }
+        add_rivals(messages, summary);
         add_warnings(messages, summary);
         add_orphans(messages, summary);
     }
@@ -125,7 +137,10 @@ std::string fitted(const Message& message, std::optional<unsigned> width) {
         text = begin + message.path + ":\n" + indent + paragraph(message.text, width, BEGIN.size());
     }
     if (!message.hint.empty()) {
-        text += std::string(HINT) + paragraph(message.hint, width, HINT.size());
+        // Further lines are there to be copied.
+        const std::size_t end = std::min(message.hint.find('\n'), message.hint.size());
+        text += std::string(HINT) + paragraph(message.hint.substr(0, end), width, HINT.size());
+        text += end == message.hint.size() ? "" : message.hint.substr(end + 1) + "\n";
     }
     text.pop_back();
     return text;

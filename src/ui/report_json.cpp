@@ -67,7 +67,7 @@ private:
 Json to_json(const Error& error, const std::string& hint) {
     Json json{{"code", to_string(error.code())}, {"message", printable(error.message())}};
     if (!hint.empty()) {
-        json["hint"] = printable(hint);
+        json["hint"] = error.code() == ErrorCode::ambiguous ? printable_lines(hint) : printable(hint);
     }
     return json;
 }
@@ -234,6 +234,19 @@ void report_json(const Summary& summary, const ReportStyle& style, const Sink& s
     document.list("orphans", [&](const auto& add) {
         for (const Orphan& orphan : summary.orphans) {
             add(Json(to_utf8(orphan.path)));
+        }
+    });
+    document.list("scopes", [&](const auto& add) {
+        for (const Scope& scope : summary.scopes) {
+            add(Json{{"place", to_utf8(scope.place)},
+                     {"environment", scope.environment},
+                     {"commit", to_json(scope.totals.commit)},
+                     {"saved", scope.totals.saved}});
+        }
+    });
+    document.list("disk", [&](const auto& add) {
+        for (const DiskNeed& need : summary.disk) {
+            add(Json{{"folder", to_utf8(need.folder)}, {"needed", need.needed}, {"available", need.available}});
         }
     });
     document.member("summary", to_json(summary.totals, summary));

@@ -83,6 +83,8 @@ std::string words(SkipReason reason) {
         case SkipReason::link_to_folder: return "a link to a folder: not followed";
         case SkipReason::link_to_nothing: return "a link to no file";
         case SkipReason::not_regular_file: return "not a regular file";
+        case SkipReason::left_by_pip: return "left behind by pip";
+        case SkipReason::excluded: return "excluded";
     }
     return {};
 }

@@ -6,7 +6,9 @@
 //   huge.dll             2 GiB, sparse
 //   torch/lib            40 DLLs, 4.5 GB, sparse
 //   jobs                 40 DLLs of 100 MB of random bytes
-//   many, few            environments with 50,000 and 5,000 files in site-packages, 3,000 and 300 of them DLLs
+//   many, few            environments with 50,000 and 5,000 files in site-packages, 2,000 and 200 of them DLLs, and
+//                        their records
+//   bare                 the same files as in many, in no environment
 
 #include <cstdio>
 #include <cstdlib>
@@ -43,22 +45,30 @@ PeSpec sparse(std::uint32_t size) {
     return spec;
 }
 
-/// Packages of 94 modules and 6 DLLs each, as site-packages has them: most DLLs have no GPU code.
-void make_environment(const fs::path& prefix, unsigned packages) {
-    const fs::path site_packages = prefix / "lib" / "python3.11" / "site-packages";
-    constexpr unsigned modules = 94;
+/// Packages of 96 modules and 4 DLLs each, as site-packages has them: most DLLs have no GPU code.
+void make_packages(const fs::path& site_packages, unsigned packages, bool records) {
+    constexpr unsigned modules = 96;
     constexpr unsigned per_folder = 24;
     const TestFile plain = build(plain_dll(IMAGE_FILE_MACHINE_AMD64));
     const TestFile read_only = build(cuda_dll(IMAGE_FILE_MACHINE_AMD64, SECTION_READ_ONLY));
     for (unsigned p = 0; p < packages; ++p) {
-        const fs::path package = site_packages / ("package_" + std::to_string(p));
-        for (unsigned m = 0; m < modules; ++m) {
-            const fs::path folder = package / ("part_" + std::to_string(m / per_folder));
-            fs::create_directories(folder);
-            std::ofstream(folder / ("module_" + std::to_string(m) + ".py")) << "value = " << m << '\n';
+        const std::string name = "package_" + std::to_string(p);
+        const fs::path package = site_packages / name;
+        std::ofstream record;
+        if (records) {
+            fs::create_directories(site_packages / (name + "-1.0.dist-info"));
+            record.open(site_packages / (name + "-1.0.dist-info") / "RECORD");
         }
-        for (const char* name : {"part_0/a.pyd", "part_1/b.pyd", "part_2/c.pyd", "a.dll", "b.dll"}) {
-            plain.write(package / name);
+        for (unsigned m = 0; m < modules; ++m) {
+            const std::string part = "part_" + std::to_string(m / per_folder);
+            const std::string module = "module_" + std::to_string(m) + ".py";
+            fs::create_directories(package / part);
+            std::ofstream(package / part / module) << "value = " << m << '\n';
+            record << name << '/' << part << '/' << module << ",sha256=" << std::string(43, 'x') << ",12\n";
+        }
+        for (const char* file : {"part_0/a.pyd", "part_1/b.pyd", "a.dll", "cuda.dll"}) {
+            plain.write(package / file);
+            record << name << '/' << file << ",,\n";
         }
         read_only.write(package / "cuda.dll");
     }
@@ -76,8 +86,10 @@ void make(const fs::path& folder, unsigned scale) {
         one_of_jobs.write(folder / "jobs" / name);
         build(sparse(10 * MB + i * 5'250'000)).write(folder / "torch" / "lib" / name);  // 4.5 GB together
     }
-    make_environment(folder / "many", 500 / scale);
-    make_environment(folder / "few", 50 / scale);
+    const fs::path site_packages = fs::path("lib") / "python3.11" / "site-packages";
+    make_packages(folder / "many" / site_packages, 500 / scale, true);
+    make_packages(folder / "few" / site_packages, 50 / scale, true);
+    make_packages(folder / "bare", 500 / scale, false);
 }
 
 }  // namespace

@@ -11,13 +11,31 @@
 namespace fixnvpe::test {
 namespace fs = std::filesystem;
 
-TEST_CASE("environment: without a target, torch/lib of the active one, and it is said which") {
-    const Session session;
-    const fs::path packages = fs::path("venv") / "Lib" / "site-packages";
+namespace {
+
+/// site-packages with torch and cupy, and their records.
+void install(const Session& session, const fs::path& packages) {
     session.sample(packages / "torch" / "lib");
     fs::create_directories(session / packages / "torch-1.12.1+cu113.dist-info");
+    std::string files;
+    for (const auto& entry : fs::directory_iterator(session / packages / "torch" / "lib")) {
+        files += "torch/lib/" + entry.path().filename().string() + ",,\n";
+    }
+    session.text(packages / "torch-1.12.1+cu113.dist-info" / "RECORD", files);
     fs::create_directories(session / packages / "cupy");
     session.writable(packages / "cupy" / "core.pyd");
+    fs::create_directories(session / packages / "cupy_cuda113-10.6.dist-info");
+    session.text(packages / "cupy_cuda113-10.6.dist-info" / "RECORD", "cupy/core.pyd,,\n");
+}
+
+}  // namespace
+
+TEST_CASE("environment: without a target, all packages of the active one, and it is said which") {
+    const Session session;
+    const fs::path packages = fs::path("venv") / "Lib" / "site-packages";
+    install(session, packages);
+    fs::create_directories(session / packages / "~upy");
+    session.writable(packages / "~upy" / "core.pyd");
     const std::string prefix = (session / "venv").string();
     const std::map<std::string, std::string> active{{"VIRTUAL_ENV", prefix}, {"CONDA_PREFIX", ""}};
 
@@ -29,19 +47,171 @@ TEST_CASE("environment: without a target, torch/lib of the active one, and it is
 
     CHECK(session.fixnvpe({"patch"}, active).exit_status == 0);
     CHECK(session.fixnvpe({"verify", "--require-backup"}, active).exit_status == 0);
-    CHECK(session.fixnvpe({"verify", "--all"}, active).exit_status == 1);  // cupy's is not yet done
-    CHECK(session.fixnvpe({"patch", "--all"}, active).exit_status == 0);
-    CHECK(session.fixnvpe({"verify", "--all"}, active).exit_status == 0);
-    CHECK(session.fixnvpe({"restore", "--all"}, active).exit_status == 0);
-    CHECK(session.fixnvpe({"verify", "--all"}, active).exit_status == 1);
+    CHECK(fs::exists(session / packages / "cupy" / "core.pyd.bak"));
+    CHECK_FALSE(fs::exists(session / packages / "~upy" / "core.pyd.bak"));
+    CHECK(session.fixnvpe({"restore"}, active).exit_status == 0);
+    CHECK(session.fixnvpe({"verify"}, active).exit_status == 1);
 
     const Output both = session.fixnvpe({"verify", "--env", "venv", "a.dll"});
     CHECK(both == Output{2, "",
-                         "fixnvpe: a TARGET and an environment (--env, --all) exclude each other\n"
+                         "fixnvpe: a TARGET and an environment (--env, --package) exclude each other\n"
                          "  hint: leave one of them out\n"});
     const Output none = session.fixnvpe({"verify", "--env", "nowhere"});
     CHECK(none.exit_status == 2);
     CHECK(none.err.find("nowhere") != std::string::npos);
+}
+
+TEST_CASE("environment: --package takes what that package lists, and nothing else") {
+    const Session session;
+    const fs::path packages = fs::path("venv") / "Lib" / "site-packages";
+    install(session, packages);
+    const std::string core = "venv/Lib/site-packages/cupy/core.pyd";
+    CHECK(session.told({"patch", "--env", "venv", "--package", "CuPy.cuda113"}) ==
+          core + " patched+patched; saves 4096; exit 0");
+    CHECK(session.told({"clean", "--env", "venv", "--package", "cupy_cuda113"}) ==
+          core + ".bak patched (usable); exit 0");
+    CHECK(session.told({"restore", "--env", "venv", "--package", "torch", "--package", "cupy-cuda113"})
+              .find(core + " unpatched+restored") != std::string::npos);
+    CHECK(session.fixnvpe({"verify", "--env", "venv", "--package", "torch"}).exit_status == 1);
+    const Output output = session.fixnvpe({"patch", "--env", "venv", "--package", "torch", "--package", "xgboost"});
+    CHECK(
+        output ==
+        Output{2, "", "fixnvpe: xgboost is not installed here\n  hint: name an environment that has it: --env DIR\n"});
+    CHECK(session.fixnvpe({"verify", "--package", "torch", core}).exit_status == 2);
+}
+
+TEST_CASE("environment: --exclude passes over what a glob names, and what a package lists") {
+    const Session session;
+    const fs::path packages = fs::path("venv") / "Lib" / "site-packages";
+    install(session, packages);
+    const std::string core = "venv/Lib/site-packages/cupy/core.pyd";
+    const auto without = [&](const std::string& word) {
+        const nlohmann::json json = session.json({"verify", "--env", "venv", "--exclude", word});
+        std::size_t torch = 0;
+        std::size_t cupy = 0;
+        for (const auto& file : json.at("files")) {
+            const std::string path = with_slashes(file.at("path"));
+            torch += path.find("/torch/") != std::string::npos ? std::size_t{1} : 0;
+            cupy += path.find("/cupy/") != std::string::npos ? std::size_t{1} : 0;
+        }
+        CHECK(json.at("passed_over").size() == 8 - torch - cupy);
+        for (const auto& skipped : json.at("passed_over")) {
+            CHECK(skipped.at("reason_code") == "excluded");
+        }
+        return std::to_string(torch) + " " + std::to_string(cupy);
+    };
+    CHECK(without("torch") == "0 1");
+    CHECK(without("CuPy_CUDA113") == "7 0");
+    CHECK(without("cupy") == "7 0");
+    CHECK(without("*.pyd") == "7 0");
+    CHECK(without("torch/lib") == "0 1");
+    CHECK(without("torch/lib/") == "0 1");
+    CHECK(without("cu*") == "3 0");
+    CHECK(without("lib/cu*.dll") == "3 1");
+    CHECK(without("orch") == "7 1");
+    CHECK(without("[c]upy") == "7 0");
+    // In a folder that was named, too.
+    CHECK(session.told({"patch", "--exclude", "cu*", "--exclude", "torch", "venv"}) == "exit 0");
+    CHECK(session.told({"patch", "--exclude", "torch", "venv"}) == core + " patched+patched; saves 4096; exit 0");
+}
+
+TEST_CASE("environment: --all is an error that says what it was for") {
+    const Session session;
+    for (const char* command : {"patch", "verify", "restore", "scan", "clean"}) {
+        const Output output = session.fixnvpe({command, "--all"});
+        CHECK(output.exit_status == 2);
+        CHECK(output.err.find("all packages of the environment are taken") != std::string::npos);
+        CHECK(output.err.find("clean --backups") != std::string::npos);
+    }
+}
+
+TEST_CASE("environment: where another one may be meant, nothing is written") {
+    const Session session;
+    install(session, fs::path("venv") / "Lib" / "site-packages");
+    session.text("venv/pyvenv.cfg", "");
+    install(session, fs::path("elsewhere") / "active" / "deep" / "Lib" / "site-packages");
+    const std::string active = (session / "elsewhere" / "active" / "deep").string();
+    const std::map<std::string, std::string> variables{{"VIRTUAL_ENV", active}, {"CONDA_PREFIX", ""}};
+    const Snapshot before = session.snapshot();
+    for (const char* command : {"patch", "restore", "clean", "verify"}) {
+        const Output output = session.fixnvpe({command}, variables);
+        CHECK(output == Output{2, "",
+                               "fixnvpe: VIRTUAL_ENV names another Python environment than the current folder has\n"
+                               "  hint: name the one that you mean\n"
+                               "    --env " +
+                                   with_slashes(active) + "\n    --env venv\n"});
+    }
+    CHECK(session.snapshot() == before);
+    const Output scanned = session.fixnvpe({"scan"}, variables);
+    CHECK(scanned.exit_status == 0);
+    CHECK(scanned.err.find("the current folder has another Python environment") != std::string::npos);
+    CHECK(session.fixnvpe({"verify", "--env", "venv"}, variables).exit_status == 1);
+}
+
+TEST_CASE("environment: one without CUDA code says so, and is no error") {
+    const Session session;
+    fs::create_directories(session / "venv" / "Lib" / "site-packages" / "numpy");
+    const auto says_so = [&](const std::string& command, const std::string& why) {
+        const Output output = session.fixnvpe({command, "--env", "venv"});
+        CHECK(output.exit_status == 0);
+        CHECK_THAT(output.out, contains(why));
+    };
+    for (const char* command : {"patch", "verify", "restore", "scan"}) {
+        says_so(command, "no DLLs here\n");
+    }
+    session.fixture("x64-no-fatbin.dll", fs::path("venv") / "Lib" / "site-packages" / "numpy" / "a.pyd");
+    for (const char* command : {"patch", "verify", "restore", "scan"}) {
+        says_so(command, "no CUDA code in these DLLs");
+    }
+    CHECK(session.fixnvpe({"clean", "--env", "venv"}).exit_status == 0);
+}
+
+TEST_CASE("environment: sums are those of one environment, and two never share a process") {
+    const Session session;
+    for (const char* prefix : {"a", "b"}) {
+        session.text(fs::path(prefix) / "pyvenv.cfg", "");
+        session.writable(fs::path(prefix) / "Lib" / "site-packages" / "x" / "x.dll");
+        session.writable(fs::path(prefix) / "Scripts" / "y.exe");
+    }
+    session.writable(fs::path("loose") / "z.dll");
+    session.writable(fs::path("loose") / "deep" / "z.dll");
+    const nlohmann::json json = session.json({"verify", "a", "b", "loose"});
+    const auto scopes = json.at("scopes");
+    REQUIRE(scopes.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(fs::path(scopes[i].at("place").get<std::string>()).filename() == (i == 0 ? "a" : i == 1 ? "b" : "loose"));
+        CHECK(scopes[i].at("environment") == (i < 2));
+        CHECK(scopes[i].at("saved") == 2 * 4096);
+    }
+    // One DLL in each that loses its ASLR shares its base with none.
+    CHECK(session.fixnvpe({"patch", "a/Scripts", "b/Scripts"}).err.find("preferred base") == std::string::npos);
+    CHECK(session.fixnvpe({"patch", "a"}).err.find("preferred base") != std::string::npos);
+}
+
+TEST_CASE("environment: a malformed file that was found, and has nothing of ours, is passed over") {
+    const Session session;
+    constexpr std::size_t magic = 0x98;
+    const fs::path broken = session.fixture("x64-no-fatbin.dll", "lib/broken.dll");
+    poke(broken, magic, 0x77);
+    session.writable("lib/a.dll");
+    CHECK(session.told({"patch", "lib"}) == "lib/a.dll patched+patched; lib/broken.dll no-fatbin; saves 4096; exit 0");
+    SECTION("named") {
+        CHECK(session.told({"verify", "lib/broken.dll"}) == "lib/broken.dll error !malformed; exit 2");
+    }
+    SECTION("with a backup") {
+        session.text("lib/broken.dll.bak", "x");
+        CHECK(session.fixnvpe({"verify", "lib"}).exit_status == 2);
+    }
+    SECTION("with a name of GPU code") {
+        std::string bytes = read_file(broken);
+        bytes.replace(0x300, 8, ".nv_fatb");
+        write_file(broken, bytes);
+        CHECK(session.fixnvpe({"verify", "lib"}).exit_status == 2);
+    }
+    SECTION("cut short") {
+        fs::resize_file(broken, 300);
+        CHECK(session.fixnvpe({"verify", "lib"}).exit_status == 2);
+    }
 }
 
 }  // namespace fixnvpe::test

@@ -146,7 +146,7 @@ void check_file(const Json& file) {
 void check_schema(const Json& json, const std::string& command) {
     Keys keys = keys_of(json);
     CHECK(keys == Keys{"schema", "tool", "version", "command", "environment", "files", "passed_over", "orphans",
-                       "summary", "exit_status"});
+                       "scopes", "disk", "summary", "exit_status"});
     CHECK(json.at("schema").is_number_unsigned());
     CHECK(json.at("schema") == 1);
     CHECK(json.at("tool") == "fixnvpe");

@@ -87,8 +87,8 @@ TEST_CASE("usage: each command's --help names its options, examples and exit sta
         expected.insert(expected.end(), COMMON_OPTIONS.begin(), COMMON_OPTIONS.end());
         expected.push_back("fixnvpe " + command + " [OPTIONS] [TARGET...]");
         expected.emplace_back(
-            "TARGET ... A file, a folder (searched to the bottom for *.dll, *.pyd and *.node) or a glob "
-            "(*, ?, [...], **)");
+            "TARGET ... A file, a folder (searched to the bottom for *.dll, *.pyd, *.node, *.exe, *.mexw64 and *.so) "
+            "or a glob (*, ?, [...], **). None: all packages of the active Python environment");
         expected.emplace_back("--input GLOB Another way to give a target, as fixNvPe.py has it");
         expected.push_back("Examples: fixnvpe " + command);
         expected.push_back(EXIT_STATUSES);
@@ -244,7 +244,7 @@ TEST_CASE("usage: targets that match nothing are errors, and the others are work
     CHECK(session.fixnvpe({"patch", ""}) == Output{2, "", "fixnvpe: an empty TARGET\n"});
     std::filesystem::create_directory(session / "empty");
     CHECK(session.fixnvpe({"patch", "empty"}) ==
-          Output{2, "", "fixnvpe: empty: no .dll, .pyd or .node file in this folder\n"});
+          Output{2, "", "fixnvpe: empty: no .dll, .pyd, .node, .exe, .mexw64 or .so file in this folder\n"});
     CHECK(session.fixnvpe({"patch", "nosuch.dll", "a.dll", "*.pyd"}) ==
           Output{2, PATCHED_A,
                  "fixnvpe: nosuch.dll: not found\n  hint: the current folder has no nosuch.dll\n"
@@ -272,12 +272,12 @@ TEST_CASE("usage: a file that is named several times is worked on once") {
     CHECK(session.fixnvpe({"patch", "a.dll", "./a.dll", "*.dll", "."}) == Output{0, PATCHED_A, ""});
 }
 
-TEST_CASE("usage: folders are walked to the bottom, for .dll, .pyd and .node") {
+TEST_CASE("usage: folders are walked to the bottom, for PE files by their extensions") {
     const Session session;
     session.writable("lib/a.dll");
     session.writable("lib/sub/deep/b.pyd");
     session.writable("lib/sub/c.node");
-    session.writable("lib/sub/d.exe");
+    session.writable("lib/sub/d.exe_");
     session.text("lib/readme.txt", "text");
     CHECK(session.fixnvpe({"verify", "lib"}) ==
           Output{1,

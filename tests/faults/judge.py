@@ -26,7 +26,8 @@ class Judge:
 
     def code(self, where, ended, *codes):
         """It fails, and says why in one of these words."""
-        said = [f["error"]["code"] for f in self.report(where, ended)["files"] if "error" in f]
+        report = self.report(where, ended)
+        said = [f["error"]["code"] for f in [*report["files"], report] if "error" in f]
         self.expect(ended.returncode == 2, where, f"exit status 2: {ended.returncode}: {ended.stderr}")
         self.expect(said and set(said) <= {*codes}, where, f"the reason is {' or '.join(codes)}: {said}: {ended.stderr}")
 

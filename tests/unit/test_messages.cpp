@@ -96,6 +96,22 @@ TEST_CASE("messages: backups of DLLs that are gone are one line, and what seemed
     CHECK(hint() == "fixnvpe clean --backups removes them");
 }
 
+TEST_CASE("messages: which other environments may be meant") {
+    Summary summary;
+    summary.command = Command::scan;
+    summary.files = {cuda_outcome("a.dll", Status::unpatched, 4096)};
+    summary.environment.emplace();
+    summary.environment->prefix = "venv";
+    summary.environment->rivals = {"other", "my env"};
+    add_up(summary, false);
+    const auto messages = messages_of(summary, {});
+    REQUIRE(messages.size() == 1);
+    CHECK(
+        fitted(messages[0], 20) ==
+        "warning: the\n         current\n         folder has\n         another\n         Python\n         environment\n"
+        "  hint: name the one\n        that you\n        mean\n    --env other\n    --env \"my env\"");
+}
+
 TEST_CASE("messages: after Ctrl-C it is said how much was not begun") {
     Summary summary;
     summary.files = {cuda_outcome("a.dll", Status::patched, 4096)};

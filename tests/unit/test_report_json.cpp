@@ -81,6 +81,8 @@ TEST_CASE("report/json: the whole document of a request that found nothing") {
                                     {"files", Json::array()},
                                     {"passed_over", Json::array()},
                                     {"orphans", Json::array()},
+                                    {"scopes", Json::array()},
+                                    {"disk", Json::array()},
                                     {"summary",
                                      {{"unpatched", 0},
                                       {"patched", 0},

@@ -77,11 +77,14 @@ TEST_CASE("sidecars: other names are not ours") {
     CHECK_FALSE(dll_of(name).has_value());
 }
 
-TEST_CASE("sidecars: .dll, .pyd and .node in any case are what is taken from a folder") {
+TEST_CASE("sidecars: the extensions of PE files, in any case, are what is taken from a folder") {
     CHECK(has_dll_extension("x.dll"));
     CHECK(has_dll_extension("x.PYD"));
     CHECK(has_dll_extension("x.Node"));
-    for (const char* other : {"x.dll.bak", "xdll", "x.dl", "x.exe", "x.node2", "dll", ""}) {
+    CHECK(has_dll_extension("x.exe"));
+    CHECK(has_dll_extension("x.MEXW64"));
+    CHECK(has_dll_extension("libx.so"));
+    for (const char* other : {"x.dll.bak", "xdll", "x.dl", "x.so.1", "x.node2", "dll", ""}) {
         INFO(other);
         CHECK_FALSE(has_dll_extension(other));
     }

@@ -91,18 +91,35 @@ TEST_CASE("targets: a file is taken whatever its extension") {
     check_files({(temp / "a/x.dll").string()}, {(temp / "a/x.dll").generic_string() + " named"});
 }
 
-TEST_CASE("targets: a folder is walked to the bottom for .dll, .pyd and .node, sorted") {
+TEST_CASE("targets: a folder is walked to the bottom for PE files by their extensions, sorted") {
     const TempFolder temp;
-    for (const char* name : {"lib/b.dll", "lib/A.DLL", "lib/deep/er/c.Pyd", "lib/deep/d.node", "lib/e.so", "lib/dll",
-                             "lib/f.dll.txt", "lib/x.dll/inside.dll", "other/g.dll"}) {
+    for (const char* name :
+         {"lib/b.dll", "lib/A.DLL", "lib/deep/er/c.Pyd", "lib/deep/d.node", "lib/e.so", "lib/e.so.1", "lib/g.exe",
+          "lib/h.mexw64", "lib/dll", "lib/f.dll.txt", "lib/x.dll/inside.dll", "other/g.dll"}) {
         temp.file(name);
     }
     const Inside here(temp.path());
-    const Texts found{"lib/A.DLL", "lib/b.dll", "lib/deep/d.node", "lib/deep/er/c.Pyd", "lib/x.dll/inside.dll"};
+    const Texts found{"lib/A.DLL", "lib/b.dll", "lib/deep/d.node", "lib/deep/er/c.Pyd",
+                      "lib/e.so",  "lib/g.exe", "lib/h.mexw64",    "lib/x.dll/inside.dll"};
     check_files({"lib"}, found);
     check_files({"lib/"}, found);
-    check_files({"./lib"},
-                {"./lib/A.DLL", "./lib/b.dll", "./lib/deep/d.node", "./lib/deep/er/c.Pyd", "./lib/x.dll/inside.dll"});
+    check_files({"./lib"}, {"./lib/A.DLL", "./lib/b.dll", "./lib/deep/d.node", "./lib/deep/er/c.Pyd", "./lib/e.so",
+                            "./lib/g.exe", "./lib/h.mexw64", "./lib/x.dll/inside.dll"});
+}
+
+TEST_CASE("targets: what pip left behind in site-packages is passed over") {
+    const TempFolder temp;
+    for (const char* name : {"Lib/site-packages/~orch/lib/a.dll", "Lib/site-packages/torch/lib/a.dll",
+                             "Lib/site-packages/torch/~x/b.dll", "~own/c.dll"}) {
+        temp.file(name);
+    }
+    const Inside here(temp.path());
+    check_files({"."}, {"./Lib/site-packages/torch/lib/a.dll", "./Lib/site-packages/torch/~x/b.dll", "./~own/c.dll"});
+    check_files({"Lib/site-packages/*/lib"}, {"Lib/site-packages/torch/lib/a.dll"});
+    check_files({"Lib/site-packages/~orch"}, {"Lib/site-packages/~orch/lib/a.dll"});
+    const Targets targets = find_targets({"Lib"});
+    REQUIRE(targets.skipped.size() == 1);
+    CHECK(targets.skipped[0].reason == SkipReason::left_by_pip);
 }
 
 TEST_CASE("targets: globs are expanded, with folders on the way and any extension at the end") {
@@ -179,7 +196,7 @@ TEST_CASE("targets: one that leads nowhere is a problem, and the others are done
     check_problem("lib/sub/deep/y.dll", "no-match: lib/sub/deep/y.dll: not found (lib has no sub)");
     check_problem("lib/x.dll/y.dll", "no-match: lib/x.dll/y.dll: not found (lib/x.dll is no folder)");
     check_problem("lib/*.pyd", "no-match: lib/*.pyd: no file matches (lib has no *.pyd)");
-    check_problem("empty", "no-match: empty: no .dll, .pyd or .node file in this folder");
+    check_problem("empty", "no-match: empty: no .dll, .pyd, .node, .exe, .mexw64 or .so file in this folder");
     check_problem("empty*", "no-match: empty*: no file matches (the current folder has no empty*)");
 }
 
@@ -251,7 +268,8 @@ TEST_CASE("targets: orphans alone are no match, save for the one who wants our o
     temp.file("lib/y.dll.fixnvpe-undo");
     const Inside here(temp.path());
     check_problem("lib",
-                  "no-match: lib: no .dll, .pyd or .node file in this folder (only fixnvpe's own files are there, "
+                  "no-match: lib: no .dll, .pyd, .node, .exe, .mexw64 or .so file in this folder (only fixnvpe's own "
+                  "files are there, "
                   "and they are never a target)");
     check_problem("lib/y.dll", "no-match: lib/y.dll: not found (lib has no y.dll)");
     check_files({"lib"}, {}, Want::sidecars);

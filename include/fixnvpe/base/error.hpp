@@ -13,6 +13,7 @@ namespace fixnvpe {
 enum class ErrorCode {
     usage,             ///< the command line makes no sense
     no_match,          ///< a target matched no file
+    ambiguous,         ///< more than one Python environment may be meant
     not_found,         ///< the file is not there
     missing,           ///< the file is not there, but its backup is
     access_denied,     ///< the system does not let us
@@ -40,6 +41,7 @@ template <>
 inline constexpr auto names_of<ErrorCode> = names<ErrorCode>({
     {ErrorCode::usage, "usage"},
     {ErrorCode::no_match, "no-match"},
+    {ErrorCode::ambiguous, "ambiguous"},
     {ErrorCode::not_found, "not-found"},
     {ErrorCode::missing, "missing"},
     {ErrorCode::access_denied, "access-denied"},

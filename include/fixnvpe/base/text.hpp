@@ -40,6 +40,8 @@ template <class Char>
 /// Any bytes as text that a terminal can't take for a command: control characters (also those that turn the
 /// direction of writing around) and invalid UTF-8 become \n, \x1b, \u202e and the like.
 [[nodiscard]] std::string printable(std::string_view text);
+/// The same of each line, and the lines stay.
+[[nodiscard]] std::string printable_lines(std::string_view text);
 [[nodiscard]] std::string printable_path(const std::filesystem::path& path);
 
 /// Columns that printable text takes on a terminal: a Chinese character takes two, a combining mark none.

@@ -128,6 +128,7 @@ struct BackupFacts {
 struct FileOutcome {
     std::filesystem::path path;
     bool named = false;             ///< named on the command line, and not only found
+    std::size_t scope = 0;          ///< of summary.scopes
     std::string package;            ///< that it belongs to, with its version; empty: not known
     Status status = Status::error;  ///< after the command
     Action action = Action::none;
@@ -175,7 +176,7 @@ struct Totals {
     std::array<std::size_t, names_of<Action>.size()> by_action{};  ///< in the order of names_of<Action>
     std::size_t files = 0;                                         ///< a target that matches nothing is none
     std::size_t failed = 0;
-    CommitCharge commit;      ///< of one process that loads all that it can load at once: files of one machine
+    CommitCharge commit;      ///< of one process that loads all it can: files of one scope and one machine
     std::uint64_t saved = 0;  ///< of that, by what was or would be patched; verify: by what still needs it
     std::uint64_t freed = 0;  ///< clean: bytes on disk
 
@@ -183,6 +184,20 @@ struct Totals {
     [[nodiscard]] std::size_t count(Action action) const;
     /// No file has GPU code in a section of its own.
     [[nodiscard]] bool without_cuda() const { return count(Status::no_fatbin) + count(Status::not_pe) == files; }
+};
+
+/// Files that one process can load: those of an environment, or of a folder that was given and lies in none.
+struct Scope {
+    std::filesystem::path place;  ///< without links
+    bool environment = false;
+    Totals totals;
+};
+
+/// What the backups of a patch take on one file system.
+struct DiskNeed {
+    std::filesystem::path folder;  ///< one that lies there
+    std::uint64_t needed = 0;      ///< bytes
+    std::uint64_t available = 0;   ///< bytes
 };
 
 /// The one value that all output is made from.
@@ -195,6 +210,8 @@ struct Summary {
     std::vector<Error> problems;                   ///< targets that match nothing, folders that can't be read
     std::vector<Orphan> orphans;                   ///< sorted by path; clean has them in `cleaned`
     std::vector<Skipped> passed_over;              ///< names that are no files
+    std::vector<Scope> scopes;                     ///< in the order of their first files
+    std::vector<DiskNeed> disk;                    ///< patch --backup full: looked up before the first copy
     std::size_t not_begun = 0;                     ///< files that Ctrl-C came before
     Totals totals;
     ExitStatus exit_status = ExitStatus::ok;

@@ -21,8 +21,11 @@ struct PythonEnvironment {
     std::filesystem::path prefix;
     std::vector<std::filesystem::path> prefixes;  ///< that, and its base's where that's packages belong to it
     std::string chosen_by;                        ///< "VIRTUAL_ENV", "python on PATH", …
-    std::vector<std::filesystem::path> folders;   ///< what --all takes: site-packages; conda's Library/bin, too
+    std::vector<std::filesystem::path> folders;   ///< of its DLLs: site-packages; conda's Library/bin, too
     std::optional<Torch> torch;
+    /// Those that the current folder is or holds, where a variable chose, and it chose none of them: nothing is written
+    /// then, for the user may mean another one.
+    std::vector<std::filesystem::path> rivals;
     std::vector<std::string> passed_over;  ///< what seemed to come first, and why it did not
 };
 
@@ -35,14 +38,15 @@ struct EnvironmentQuery {
     bool windows = std::filesystem::path::preferred_separator == '\\';
 };
 
-/// The first of these that has a site-packages folder: --env DIR, VIRTUAL_ENV, CONDA_PREFIX, .venv and
-/// python_embeded in the current folder, the python on PATH (with the user's own site-packages, where it is
-/// no virtual environment), and, without one, those alone. DIR may also be the folder that holds a .venv,
-/// venv or python_embeded. A DIR that is none is an error, and nothing else is looked at.
-/// @throws Error no_match, with what was looked at and how to name one
+/// The first of these that has a site-packages folder: --env DIR, VIRTUAL_ENV, CONDA_PREFIX, the one environment that
+/// the current folder is or holds (directly or one level below; not where that is the home folder or a drive's root),
+/// the python on PATH (with the user's own site-packages, where it is no virtual environment), and, without one, those
+/// alone. DIR may be a prefix, its python, the folder of that, its site-packages, or a folder that holds one
+/// environment. A DIR that is none is an error, and nothing else is looked at.
+/// @throws Error no_match, with what was looked at and how to name one; ambiguous, where there are several
 [[nodiscard]] PythonEnvironment find_python_environment(const EnvironmentQuery& query);
 
-/// The torch of an environment that should have one. @throws Error no_match if it is not installed
-[[nodiscard]] const Torch& require_torch(const PythonEnvironment& environment);
+/// "name the one that you mean", and a line that names each.
+[[nodiscard]] std::string env_lines(const std::vector<std::filesystem::path>& environments);
 
 }  // namespace fixnvpe

@@ -2,7 +2,9 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fixnvpe/os/file.hpp"
@@ -27,8 +29,26 @@ namespace fixnvpe {
 [[nodiscard]] std::vector<std::filesystem::path> python_folders(const std::filesystem::path& parent,
                                                                 std::optional<unsigned> minor);
 
-/// Adds a folder if it is there, and not yet in the list by another name: lib64 is often a link to lib.
-void add_folder(std::vector<std::filesystem::path>& folders, const std::filesystem::path& folder);
+/// Folders that are there, each once, whatever its names: lib64 is often a link to lib.
+class Folders {
+public:
+    void add(const std::filesystem::path& folder);
+    void add(const std::vector<std::filesystem::path>& folders);
+    [[nodiscard]] std::vector<std::filesystem::path> list() && { return std::move(list_); }
+
+private:
+    std::vector<std::filesystem::path> list_;
+    std::set<os::FileIdentity> known_;
+};
+
+/// True for a folder of that name, or Debian's for it.
+[[nodiscard]] bool is_site_packages(const std::filesystem::path& folder);
+/// The prefix that a folder called site-packages belongs to, which need not have a Python; empty if none is.
+[[nodiscard]] std::filesystem::path prefix_of_site(const std::filesystem::path& site);
+/// The environments that a folder is or holds, directly or one level below; each once, in the order of their names.
+/// @param below false: look no further than the folder itself
+[[nodiscard]] std::vector<std::filesystem::path> environments_in(const std::filesystem::path& folder,
+                                                                 bool below = true);
 
 /// The site-packages folders of a prefix.
 [[nodiscard]] std::vector<std::filesystem::path> site_packages(const std::filesystem::path& prefix,

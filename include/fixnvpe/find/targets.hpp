@@ -6,10 +6,15 @@
 #include <vector>
 
 #include "fixnvpe/base/error.hpp"
+#include "fixnvpe/find/glob.hpp"
 #include "fixnvpe/find/listing.hpp"
 #include "fixnvpe/patch/decide.hpp"
 
 namespace fixnvpe {
+
+/// How this system cuts and compares paths.
+inline constexpr GlobRules GLOB_RULES{std::filesystem::path::preferred_separator == '\\' ? U"\\/" : U"/",
+                                      &os::fold_case};
 
 /// One DLL to work on.
 struct Target {
@@ -19,16 +24,19 @@ struct Target {
     bool missing = false;        ///< not there, but its backup is: a crash between two renames
     std::optional<os::FileIdentity> folder = {};  ///< where it was found
     std::vector<SidecarPlace> numbered = {};      ///< NAME.bak.N and NAME.fixnvpe-undo.N beside it, sorted
+    std::filesystem::path given = {};             ///< the folder that the search began in; of a named file, its own
     Installed installed = {};                     ///< where it is missing; whoever knows the records sets it
 };
 
-enum class SkipReason { link_to_folder, link_to_nothing, not_regular_file };
+enum class SkipReason { link_to_folder, link_to_nothing, not_regular_file, left_by_pip, excluded };
 
 template <>
 inline constexpr auto names_of<SkipReason> = names<SkipReason>({
     {SkipReason::link_to_folder, "link-to-folder"},
     {SkipReason::link_to_nothing, "link-to-nothing"},
     {SkipReason::not_regular_file, "not-regular-file"},
+    {SkipReason::left_by_pip, "left-by-pip"},
+    {SkipReason::excluded, "excluded"},
 });
 
 /// A name that is not looked into.
@@ -53,7 +61,8 @@ enum class Want {
 
 /// Finds the files that the targets stand for. A target is
 /// - a file;
-/// - a folder, walked to the bottom for *.dll, *.pyd and *.node, in any case;
+/// - a folder, walked to the bottom for what has a DLL's extension (has_dll_extension), without what pip left behind
+///   in site-packages (~orch);
 /// - a glob (glob.hpp): its leading part that exists as it is written is taken literally; a file that it
 ///   matches is taken whatever its extension, and a folder that it matches is walked.
 ///

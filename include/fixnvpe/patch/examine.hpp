@@ -59,6 +59,10 @@ void decide_and_compare(Findings& findings, Decision& decision, const Policy& po
 /// The earlier original among its sidecars; null if there is none.
 [[nodiscard]] const Sidecar* earlier_original(const Findings& findings);
 
+/// Of a file whose headers are malformed: it has no backup, and the name of no section that holds GPU code stands in
+/// them, so it is no business of ours.
+[[nodiscard]] bool is_none_of_ours(const std::filesystem::path& path);
+
 /// The same look once more, without a plan. @throws Error changed if it does not see the same
 [[nodiscard]] Findings examine_again(const Findings& seen);
 

@@ -67,7 +67,7 @@ struct SidecarName {
 /// The DLL that this file of ours belongs to.
 [[nodiscard]] std::optional<std::filesystem::path> dll_of(const std::filesystem::path& sidecar);
 
-/// True for *.dll, *.pyd and *.node, in any case: what is taken from a folder.
+/// True for *.dll, *.pyd, *.node, *.exe, *.mexw64 and *.so, in any case: what is taken from a folder.
 [[nodiscard]] bool has_dll_extension(const std::filesystem::path& name);
 
 }  // namespace fixnvpe
