@@ -137,7 +137,7 @@ private:
     }
 
     /// @return whether there is an environment; it is the result then
-    bool try_prefix(const path& prefix, const std::string& chosen_by, std::vector<path> first = {},
+    bool try_prefix(const path& prefix, const std::string& chosen_by, const std::vector<path>& first = {},
                     std::optional<unsigned> minor = {}) {
         const EnvironmentPlaces places = places_of(prefix, minor);
         Folders folders;
@@ -214,7 +214,7 @@ private:
             return false;
         }
         const path prefix = folders.front().parent_path();
-        return try_prefix(prefix, "the user's site-packages", std::move(folders));
+        return try_prefix(prefix, "the user's site-packages", folders);
     }
 
     /// Where `pip install --user` puts things, for this Python 3.minor, or for all, the newest first.
@@ -266,7 +266,7 @@ std::string env_lines(const std::vector<path>& environments) {
     std::string text = "name the one that you mean";
     for (const path& environment : environments) {
         const std::string name = printable_path(environment);
-        text += name.find(' ') == std::string::npos ? "\n    --env " + name : "\n    --env \"" + name + '"';
+        text += name.find(' ') == std::string::npos ? "\n--env " + name : "\n--env \"" + name + '"';
     }
     return text;
 }

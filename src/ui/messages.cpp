@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string_view>
 
 #include "fixnvpe/base/text.hpp"
@@ -61,6 +62,13 @@ void add_rivals(std::vector<Message>& messages, const Summary& summary) {
                             {},
                             "the current folder has another Python environment",
                             env_lines(summary.environment->rivals)});
+    }
+}
+
+void add_nothing(std::vector<Message>& messages, const Summary& summary) {
+    if (summary.environment && summary.files.empty() && summary.cleaned.empty() && summary.problems.empty() &&
+        summary.not_begun == 0) {
+        messages.push_back({Message::Level::info, {}, "this environment has no DLL or other PE file", {}});
     }
 }
 
@@ -137,10 +145,11 @@ std::string fitted(const Message& message, std::optional<unsigned> width) {
         text = begin + message.path + ":\n" + indent + paragraph(message.text, width, BEGIN.size());
     }
     if (!message.hint.empty()) {
-        // Further lines are there to be copied.
-        const std::size_t end = std::min(message.hint.find('\n'), message.hint.size());
-        text += std::string(HINT) + paragraph(message.hint.substr(0, end), width, HINT.size());
-        text += end == message.hint.size() ? "" : message.hint.substr(end + 1) + "\n";
+        std::istringstream lines(message.hint);
+        std::string begin_of_line(HINT);
+        for (std::string line; std::getline(lines, line); begin_of_line.assign(HINT.size(), ' ')) {
+            text += begin_of_line + paragraph(line, width, HINT.size());
+        }
     }
     text.pop_back();
     return text;

@@ -138,8 +138,8 @@ TEST_CASE("environment: where another one may be meant, nothing is written") {
         CHECK(output == Output{2, "",
                                "fixnvpe: VIRTUAL_ENV names another Python environment than the current folder has\n"
                                "  hint: name the one that you mean\n"
-                               "    --env " +
-                                   with_slashes(active) + "\n    --env venv\n"});
+                               "        --env " +
+                                   with_slashes(active) + "\n        --env venv\n"});
     }
     CHECK(session.snapshot() == before);
     const Output scanned = session.fixnvpe({"scan"}, variables);
@@ -151,17 +151,19 @@ TEST_CASE("environment: where another one may be meant, nothing is written") {
 TEST_CASE("environment: one without CUDA code says so, and is no error") {
     const Session session;
     fs::create_directories(session / "venv" / "Lib" / "site-packages" / "numpy");
-    const auto says_so = [&](const std::string& command, const std::string& why) {
+    const auto says_so = [&](const std::string& command) {
         const Output output = session.fixnvpe({command, "--env", "venv"});
         CHECK(output.exit_status == 0);
-        CHECK_THAT(output.out, contains(why));
+        CHECK(output.err.find("this environment has no DLL or other PE file") != std::string::npos);
     };
-    for (const char* command : {"patch", "verify", "restore", "scan"}) {
-        says_so(command, "no DLLs here\n");
+    for (const char* command : {"patch", "verify", "restore", "scan", "clean"}) {
+        says_so(command);
     }
     session.fixture("x64-no-fatbin.dll", fs::path("venv") / "Lib" / "site-packages" / "numpy" / "a.pyd");
-    for (const char* command : {"patch", "verify", "restore", "scan"}) {
-        says_so(command, "no CUDA code in these DLLs");
+    for (const char* command : {"patch", "verify", "scan"}) {
+        const Output output = session.fixnvpe({command, "--env", "venv"});
+        CHECK(output.exit_status == 0);
+        CHECK(output.out.find("no CUDA code") != std::string::npos);
     }
     CHECK(session.fixnvpe({"clean", "--env", "venv"}).exit_status == 0);
 }
@@ -186,6 +188,24 @@ TEST_CASE("environment: sums are those of one environment, and two never share a
     // One DLL in each that loses its ASLR shares its base with none.
     CHECK(session.fixnvpe({"patch", "a/Scripts", "b/Scripts"}).err.find("preferred base") == std::string::npos);
     CHECK(session.fixnvpe({"patch", "a"}).err.find("preferred base") != std::string::npos);
+}
+
+TEST_CASE("environment: what the backups take is known before the first copy, in a dry run, too") {
+    const Session session;
+    session.writable("a.dll");
+    session.writable("b.dll");
+    session.fixture("x64-no-fatbin.dll", "c.dll");
+    const std::uintmax_t size = fs::file_size(session / "a.dll");
+    for (const bool dry : {true, false}) {
+        const nlohmann::json disk = session.json({"patch", dry ? "-n" : "-v", "."}).at("disk");
+        if (!disk.empty()) {  // a file system that clones needs none
+            CHECK(disk.size() == 1);
+            CHECK(disk[0].at("needed") == 2 * size);
+            CHECK(disk[0].at("available") > 2 * size);
+        }
+    }
+    CHECK(session.json({"restore", "."}).at("disk").empty());
+    CHECK(session.json({"patch", "--backup", "undo", "."}).at("disk").empty());
 }
 
 TEST_CASE("environment: a malformed file that was found, and has nothing of ours, is passed over") {

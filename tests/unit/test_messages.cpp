@@ -84,32 +84,39 @@ TEST_CASE("messages: backups of DLLs that are gone are one line, and what seemed
     summary.orphans = {{"lib/a.dll.bak", true}};
     summary.environment.emplace();
     summary.environment->passed_over = {"CONDA_PREFIX: not there"};
-    CHECK(said(summary) ==
-          Lines{"info: passed over: CONDA_PREFIX: not there", "info: lib/a.dll.bak: left behind: its DLL is gone"});
-    const auto hint = [&] { return messages_of(summary, {})[1].hint; };
+    CHECK(said(summary) == Lines{"info: passed over: CONDA_PREFIX: not there",
+                                 "info: this environment has no DLL or other PE file",
+                                 "info: lib/a.dll.bak: left behind: its DLL is gone"});
+    const auto hint = [&] { return messages_of(summary, {})[2].hint; };
     CHECK(hint() == "fixnvpe clean --backups removes it");
     CHECK(said(summary, true).empty());
     summary.orphans = {{"lib/a.dll.bak", false}, {"lib/b.dll.bak", false}};
-    CHECK(said(summary)[1] == "info: lib/a.dll.bak: left behind: its DLL is gone, and 1 like it");
+    CHECK(said(summary)[2] == "info: lib/a.dll.bak: left behind: its DLL is gone, and 1 like it");
     CHECK(hint() == "fixnvpe clean removes them");
     summary.orphans.back().needed = true;
     CHECK(hint() == "fixnvpe clean --backups removes them");
 }
 
-TEST_CASE("messages: which other environments may be meant") {
+TEST_CASE("messages: which other environments may be meant, a line for each") {
     Summary summary;
     summary.command = Command::scan;
     summary.files = {cuda_outcome("a.dll", Status::unpatched, 4096)};
     summary.environment.emplace();
-    summary.environment->prefix = "venv";
     summary.environment->rivals = {"other", "my env"};
     add_up(summary, false);
     const auto messages = messages_of(summary, {});
     REQUIRE(messages.size() == 1);
-    CHECK(
-        fitted(messages[0], 20) ==
-        "warning: the\n         current\n         folder has\n         another\n         Python\n         environment\n"
-        "  hint: name the one\n        that you\n        mean\n    --env other\n    --env \"my env\"");
+    CHECK(fitted(messages[0], {}) ==
+          "warning: the current folder has another Python environment\n"
+          "  hint: name the one that you mean\n"
+          "        --env other\n"
+          "        --env \"my env\"");
+}
+
+TEST_CASE("messages: an environment without a DLL says so") {
+    Summary summary;
+    summary.environment.emplace();
+    CHECK(said(summary) == Lines{"info: this environment has no DLL or other PE file"});
 }
 
 TEST_CASE("messages: after Ctrl-C it is said how much was not begun") {

@@ -129,8 +129,8 @@ TEST_CASE("python_env: several environments in a folder are an error that names 
         CHECK(error.code() == ErrorCode::ambiguous);
         CHECK(error.message() ==
               (named ? "it has 2 Python environments" : "the current folder has 2 Python environments"));
-        CHECK(error.detail() == "name the one that you mean\n    --env \"" + line("installer files/env") +
-                                    "\"\n    --env " + line("venv"));
+        CHECK(error.detail() ==
+              "name the one that you mean\n--env \"" + line("installer files/env") + "\"\n--env " + line("venv"));
     }
 }
 
@@ -349,7 +349,6 @@ TEST_CASE("python_env: torch and its version are described, and so is that there
         world.torch(site);
         const PythonEnvironment e = world.find();
         CHECK(torch_of(e) == "1.12.1+cu113, CUDA");
-        CHECK(e.torch->lib == world.temp / site / "torch/lib");
     }
     SECTION("a CPU build by its version") {
         world.torch(site, "2.1.0+cpu", true);

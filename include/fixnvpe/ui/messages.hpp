@@ -15,7 +15,7 @@ struct Message {
     Level level = Level::error;
     std::string path;  ///< that it is about; may be empty
     std::string text;  ///< "what failed: the system's reason"
-    std::string hint;  ///< what the user can do; may be empty; further lines are taken as they are
+    std::string hint;  ///< what the user can do; may be empty
 };
 
 [[nodiscard]] std::vector<Message> messages_of(const Summary& summary, const ReportStyle& style);
