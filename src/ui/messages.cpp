@@ -101,6 +101,7 @@ std::vector<Message> messages_of(const Summary& summary, const ReportStyle& styl
             messages.push_back({Message::Level::info, {}, "passed over: " + printable(passed_over), {}});
         }
         add_rivals(messages, summary);
+        add_nothing(messages, summary);
         add_warnings(messages, summary);
         add_orphans(messages, summary);
     }
