@@ -27,21 +27,21 @@ bool was_stopped(const FileOutcome& file) {
     return file.error && file.error->code() == ErrorCode::interrupted;
 }
 
-/// A process loads DLLs of one machine. Of several, the one with more to gain is spoken of.
+/// A process loads DLLs of one scope and one machine. Of several, those with most to gain are spoken of.
 void add_up_commit(const Summary& summary, Totals& totals) {
     struct Sum {
         CommitCharge commit;
         std::uint64_t saved = 0;
     };
-    std::map<std::uint16_t, Sum> machines;
+    std::map<std::pair<std::size_t, std::uint16_t>, Sum> processes;
     for (const FileOutcome& file : summary.files) {
-        Sum& sum = machines[file.headers ? file.headers->machine : std::uint16_t{0}];
+        Sum& sum = processes[{file.scope, file.headers ? file.headers->machine : std::uint16_t{0}}];
         sum.commit.now += file.commit.now;
         sum.commit.after += file.commit.after;
         sum.commit.saved += file.commit.saved;
         sum.saved += counts_as_saved(file, summary.command) ? file.commit.saved : 0;
     }
-    for (const auto& [machine, sum] : machines) {
+    for (const auto& [process, sum] : processes) {
         if (std::pair(sum.saved, sum.commit.now) > std::pair(totals.saved, totals.commit.now)) {
             totals.commit = sum.commit;
             totals.saved = sum.saved;

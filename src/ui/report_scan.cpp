@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -170,10 +171,10 @@ std::string shared_bases(const Files& files, const ReportStyle& style) {
         std::uint64_t bytes = 0;
         std::uint64_t least = 0;  ///< of the one that may stay
     };
-    std::map<std::pair<std::uint16_t, std::uint64_t>, Sharing> bases;
+    std::map<std::tuple<std::size_t, std::uint16_t, std::uint64_t>, Sharing> bases;
     for (const FileOutcome* file : files) {
         if (file->relocated) {
-            Sharing& base = bases[{file->headers->machine, file->headers->image_base}];
+            Sharing& base = bases[{file->scope, file->headers->machine, file->headers->image_base}];
             base.least = base.files == 0 ? *file->relocated : std::min(base.least, *file->relocated);
             base.bytes += *file->relocated;
             ++base.files;
@@ -184,7 +185,7 @@ std::string shared_bases(const Files& files, const ReportStyle& style) {
         if (base.files > 1) {
             text += line(fmt::format("{} without ASLR share the base {:#x}: each process moves all but one, which "
                                      "costs it up to {}",
-                                     plural(base.files, "file"), key.second, human_size(base.bytes - base.least)),
+                                     plural(base.files, "file"), std::get<2>(key), human_size(base.bytes - base.least)),
                          style);
         }
     }
@@ -217,7 +218,8 @@ std::string advice(const Summary& summary, const ReportStyle& style) {
     if (summary.totals.saved != 0) {
         return line(fmt::format("to do: fixnvpe patch; each process would commit up to {} less",
                                 human_size(summary.totals.saved)),
-                    style);
+                    style) +
+               in_all_scopes(summary, style);
     }
     std::string text = line(
         fmt::format("{}; if WinError 1455 comes all the same, it has another cause:", why_nothing(summary)), style);

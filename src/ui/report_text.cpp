@@ -163,19 +163,22 @@ std::string gain_of(const Totals& totals, std::string_view commits) {
                        human_size(totals.commit.now), human_size(totals.commit.now - totals.saved));
 }
 
-std::string with_workers(const Summary& summary, const ReportStyle& style) {
-    return summary.workers
-               ? line(fmt::format("({} less with {})", human_size(in_all_processes(summary.totals.saved, summary)),
-                                  plural(*summary.workers, "DataLoader worker")),
-                      style)
-               : std::string();
+/// What is said of more than one process.
+std::string more_processes(const Summary& summary, const ReportStyle& style) {
+    std::string text;
+    if (summary.workers) {
+        text = line(fmt::format("({} less with {})", human_size(in_all_processes(summary.totals.saved, summary)),
+                                plural(*summary.workers, "DataLoader worker")),
+                    style);
+    }
+    return text + in_all_scopes(summary, style);
 }
 
 std::string summary_of_verify(const Summary& summary, const ReportStyle& style) {
     const Totals& totals = summary.totals;
     if (totals.saved != 0) {
         return line("to do: fixnvpe patch", style) + line(gain_of(totals, "would commit"), style) +
-               with_workers(summary, style);
+               more_processes(summary, style);
     }
     return totals.without_cuda() ? line(nothing_done(summary, "patch", "patched"), style) : std::string();
 }
@@ -238,7 +241,7 @@ std::string summary_of_patch(const Summary& summary, const ReportStyle& style) {
     if (style.quiet) {
         return text;
     }
-    text += totals.saved != 0 ? with_workers(summary, style) : "";
+    text += totals.saved != 0 ? more_processes(summary, style) : "";
     return text + (patched != 0 ? line(kept_backups(summary), style) : "");
 }
 
@@ -300,6 +303,21 @@ std::string counted_statuses(const Totals& totals, const ReportStyle& style) {
                                       : " (-v lists them)"));
     }
     return fmt::format("{}: {}", plural(totals.files, "file"), fmt::join(parts, ", "));
+}
+
+std::string in_all_scopes(const Summary& summary, const ReportStyle& style) {
+    std::uint64_t saved = 0;
+    std::size_t count = 0;
+    bool environments = true;
+    for (const Scope& scope : summary.scopes) {
+        saved += scope.totals.saved;
+        count += scope.totals.saved != 0 ? 1 : 0;
+        environments = environments && scope.environment;
+    }
+    return count < 2 ? std::string()
+                     : line(fmt::format("({} less in {} {} together)", human_size(saved), count,
+                                        environments ? "environments" : "places"),
+                            style);
 }
 
 std::uint64_t in_all_processes(std::uint64_t bytes, const Summary& summary) {

@@ -113,6 +113,9 @@ TEST_CASE("outcome: no process loads files of two machines: the one with more to
     CHECK(totals.commit.now == 208);
     CHECK(totals.commit.after == 200);
     CHECK(totals.commit.saved == 8);
+    std::vector<FileOutcome> apart = files;
+    apart[1].scope = 1;  // nor of two environments
+    CHECK(added_up(Command::scan, apart).totals.saved == 7);
     const Totals restored = added_up(Command::restore, {of_machine(1, 1), of_machine(2, 3)}).totals;
     CHECK(restored.saved == 0);
     CHECK(restored.commit.now == 103);

@@ -197,6 +197,24 @@ TEST_CASE("report/text: of workers nothing is said but to those who gave a numbe
     }
 }
 
+TEST_CASE("report/text: what there is to gain in several environments together is called that") {
+    std::vector<FileOutcome> files{cuda_outcome("a/a.dll", Status::unpatched, 4096),
+                                   cuda_outcome("b/a.dll", Status::unpatched, 8192)};
+    files[0].fails = files[1].fails = true;
+    files[1].scope = 1;
+    Summary summary = summary_of(Command::verify, files);
+    summary.scopes.resize(3);
+    summary.scopes[0].totals.saved = 4096;
+    summary.scopes[1].totals.saved = 8192;
+    summary.scopes[0].environment = summary.scopes[1].environment = summary.scopes[2].environment = true;
+    const std::string each = "each process would commit up to 8.0 KiB less (8.0 KiB -> 0 B)\n";
+    CHECK(normal(summary).ends_with(each + "(12.0 KiB less in 2 environments together)\n"));
+    summary.scopes[2].environment = false;
+    CHECK(normal(summary).ends_with(each + "(12.0 KiB less in 2 places together)\n"));
+    summary.scopes[0].totals.saved = 0;
+    CHECK(normal(summary).ends_with(each));
+}
+
 TEST_CASE("report/text: with -q what was changed is said in one line") {
     Summary summary =
         summary_of(Command::patch, {patched(cuda_outcome("a.dll", Status::unpatched, 4096), "a.dll.bak")});

@@ -180,7 +180,7 @@ struct Totals {
     std::array<std::size_t, names_of<Action>.size()> by_action{};  ///< in the order of names_of<Action>
     std::size_t files = 0;                                         ///< a target that matches nothing is none
     std::size_t failed = 0;
-    CommitCharge commit;      ///< of one process that loads all that it can load at once: files of one machine
+    CommitCharge commit;      ///< of one process that loads all it can: files of one scope and one machine
     std::uint64_t saved = 0;  ///< of that, by what was or would be patched; verify: by what still needs it
     std::uint64_t freed = 0;  ///< clean: bytes on disk
 
