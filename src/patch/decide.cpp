@@ -63,12 +63,13 @@ void refuse(Decision& decision, Reason reason) {
 }
 
 void decide_verify(Decision& decision, const Policy& policy, const DllFacts& dll, const Sidecars& sidecars) {
-    decision.skipped_signed = decision.needs_patch && policy.skip_signed && dll.is_signed;
+    const bool half_done = find(sidecars, is_half_done) != NONE;
+    decision.skipped_signed = decision.needs_patch && policy.skip_signed && dll.is_signed && !half_done;
     if (policy.command == Command::scan) {
         return;
     }
     decision.fails = decision.needs_patch && !decision.skipped_signed;
-    if (find(sidecars, is_half_done) != NONE) {
+    if (half_done) {
         refuse(decision, {Why::half_done});
         return;
     }
@@ -113,13 +114,13 @@ void decide_patch(Decision& decision, const Policy& policy, const DllFacts& dll,
         refuse(decision, dll.refusal);
         return;
     }
-    if (policy.skip_signed && dll.is_signed) {
+    const std::size_t half_done = find(sidecars, is_half_done);
+    if (policy.skip_signed && dll.is_signed && half_done == NONE) {  // what was begun is finished
         decision.skipped_signed = true;
         return;
     }
     // A link is a backup that costs nothing.
     const BackupMode asked = dll.is_link && policy.backup == BackupMode::undo ? BackupMode::full : policy.backup;
-    const std::size_t half_done = find(sidecars, is_half_done);
     const std::size_t earlier = earlier_original(sidecars).value_or(NONE);
     // An undo file's edits are taken back first; but what was signed since is no more what they led to.
     if (earlier != NONE && (!is_undo(sidecars[earlier]) || sidecars[earlier].signed_since)) {

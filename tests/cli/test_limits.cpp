@@ -408,6 +408,17 @@ TEST_CASE("errors: where the file can't get its own name back either, its name n
     CHECK(read_file(session / "a.dll") == original());
 }
 
+TEST_CASE("limits: where no thread is to be had, one does the work", "[posix]") {
+    const Session session;
+    for (const char* name : {"a.dll", "b.dll", "c.dll"}) {
+        session.writable(name);
+    }
+    const Output output = run_behind(session, with_fault("clone,clone3", "error=EAGAIN"), {"patch", "--json", "."});
+    CHECK(output.exit_status == 0);
+    CHECK(nlohmann::json::parse(output.out).at("files").size() == 3);
+    CHECK(session.names() == "a.dll a.dll.bak b.dll b.dll.bak c.dll c.dll.bak");
+}
+
 TEST_CASE("users: another user's temporary, which can't be looked into, is not said to be a crash's", "[posix]") {
     const Session session;
     session.writable("a.dll");

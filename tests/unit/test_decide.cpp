@@ -719,6 +719,20 @@ TEST_CASE("decide: refused, signed, linked: what keeps patch from a file that ne
     }
 }
 
+TEST_CASE("decide: a half-done edit of a signed file is an error and is finished, --skip-signed or not") {
+    Case c;
+    c.policy.skip_signed = true;
+    c.dll = cuda_dll(false);
+    c.dll.is_signed = true;
+    c.undo = State::half_done;
+    for (const auto& [command, expected] : {std::pair{Command::patch, "patch keep-as-backup undo-first; undo remove"},
+                                            std::pair{Command::verify, "refuse half-done"}}) {
+        c.policy.command = command;
+        CHECK(described(c.decision(), c.sidecars()) == expected);
+        CHECK_FALSE(c.decision().skipped_signed);
+    }
+}
+
 TEST_CASE("decide: a link is its own backup, whatever is asked for, and costs nothing") {
     for (const auto& [backup, full, expected] :
          {std::tuple{BackupMode::full, ABSENT, "patch keep-as-backup"},
