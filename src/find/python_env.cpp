@@ -94,6 +94,9 @@ private:
         bool below = true;
         try {
             const path real = os::canonical(here);
+            if (real == real.root_path() && !query_.windows) {
+                return {};  // a container starts there; the system's own Python is no environment that was meant
+            }
             below = real != real.root_path() &&
                     !(home && os::info_of(real).identity == look_behind(os::to_path(*home)).identity);
         } catch (const Error&) {

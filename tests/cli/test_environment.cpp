@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "support/catch.hpp"
 #include "support/print_session.hpp"
@@ -233,5 +234,19 @@ TEST_CASE("environment: a malformed file that was found, and has nothing of ours
         CHECK(session.fixnvpe({"verify", "lib"}).exit_status == 2);
     }
 }
+
+#if !defined(_WIN32)
+TEST_CASE("environment: in the root folder, where containers start, the system's own Python is no rival", "[posix]") {
+    const Session session;
+    install(session, fs::path("venv") / "Lib" / "site-packages");
+    std::vector<std::string> words{"env", "-C", "/", "VIRTUAL_ENV=" + (session / "venv").string()};
+    for (const std::string& word : program().with({"verify"})) {
+        words.push_back(word);
+    }
+    const ProcessResult result = session.run({.words = words});
+    CHECK(result.exit_status == 1);
+    CHECK(result.out.starts_with((session / "venv").string() + " (VIRTUAL_ENV)\n"));
+}
+#endif
 
 }  // namespace fixnvpe::test
