@@ -65,13 +65,6 @@ void add_rivals(std::vector<Message>& messages, const Summary& summary) {
     }
 }
 
-void add_nothing(std::vector<Message>& messages, const Summary& summary) {
-    if (summary.environment && summary.files.empty() && summary.cleaned.empty() && summary.problems.empty() &&
-        summary.not_begun == 0) {
-        messages.push_back({Message::Level::info, {}, "this environment has no DLL or other PE file", {}});
-    }
-}
-
 /// Backups whose DLL is gone are no fault, and are said in one line.
 void add_orphans(std::vector<Message>& messages, const Summary& summary) {
     const std::size_t count = summary.orphans.size();
@@ -101,7 +94,6 @@ std::vector<Message> messages_of(const Summary& summary, const ReportStyle& styl
             messages.push_back({Message::Level::info, {}, "passed over: " + printable(passed_over), {}});
         }
         add_rivals(messages, summary);
-        add_nothing(messages, summary);
         add_warnings(messages, summary);
         add_orphans(messages, summary);
     }

@@ -209,8 +209,7 @@ constexpr std::string_view OTHER_CAUSES[] = {
     "too many workers: each is a process of its own, so lower num_workers",
     "a model of many GB is loaded or mapped at once: what is read into memory counts in full",
     "GPU memory spills into main memory: see Task Manager, Performance, GPU, \"Shared GPU memory\"",
-    "CUDA loads all kernels into each process that uses the GPU: set CUDA_MODULE_LOADING=LAZY (from CUDA 11.7 on; the "
-    "default on Windows since 12.3)",
+    "CUDA loads all kernels into each process: set CUDA_MODULE_LOADING=LAZY (CUDA 11.7+; the default from 12.3 on)",
     "other programs have used up the commit limit: see Task Manager, Performance, Memory, Committed",
 };
 
@@ -245,9 +244,9 @@ std::string sums(const Summary& summary, const ReportStyle& style) {
         stays += data_of(file) >= LARGE_COMMIT ? data_of(file) : 0;
     }
     if (stays != 0) {
-        text += line(fmt::format("patching can't free {} of it: writable data that is no section of GPU code",
-                                 human_size(stays)),
-                     style);
+        text +=
+            line(fmt::format("patching can't free {}: writable data that is no section of GPU code", human_size(stays)),
+                 style);
     }
     return text;
 }

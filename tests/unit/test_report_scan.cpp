@@ -122,7 +122,7 @@ TEST_CASE("report/scan: what patching can't free is named where it is large, wit
     CHECK(has(text, "  a.dll  not-needed, 229.0 MiB in .data stay\n"));
     CHECK(has(text, "  b.dll  no-fatbin, 8.0 MiB in .da\\x1bta stay\n"));
     CHECK_FALSE(has(text, "c.dll"));
-    CHECK(has(text, "patching can't free 237.0 MiB of it: writable data that is no section of GPU code\n"));
+    CHECK(has(text, "patching can't free 237.0 MiB: writable data that is no section of GPU code\n"));
     CHECK_FALSE(has(report_scan(scanned({with_code}), {}), "can't free"));
 }
 
