@@ -113,10 +113,6 @@ void add_workers(CLI::App& app, Reading& reading) {
         ->option_text("N");
 }
 
-void add_aslr(CLI::App& app, Reading& reading, const std::string& help) {
-    add_choice(app, "--aslr", reading.line.request.policy.aslr, help);
-}
-
 CLI::App& add_command(CLI::App& app, Reading& reading, Command command, const std::string& help,
                       const std::string& examples) {
     CLI::App& sub = *app.add_subcommand(std::string(to_string(command)), help);
@@ -138,9 +134,9 @@ void add_commands(CLI::App& app, Reading& reading) {
                     "  fixnvpe patch --backup undo --aslr keep torch/lib\n");
     add_exclude(patch, reading);
     patch.add_flag("-n,--dry-run", request.dry_run, "Say what would be done, write nothing");
-    add_aslr(patch, reading,
-             "auto (default): clear DYNAMIC_BASE in the files whose .nv_fatb is writable; keep: never touch it; "
-             "clear: clear it in every file that has .nv_fatb, as fixNvPe.py did");
+    add_choice(patch, "--aslr", request.policy.aslr,
+               "auto (default): clear DYNAMIC_BASE in the files whose .nv_fatb is writable; keep: never touch it; "
+               "clear: clear it in every file that has .nv_fatb, as fixNvPe.py did");
     add_choice(patch, "--backup", request.policy.backup,
                "full (default): NAME.bak, the original file; undo: NAME.fixnvpe-undo, some 10 KB that hold "
                "the changed fields, and the file is edited in place; none: neither");
@@ -154,7 +150,8 @@ void add_commands(CLI::App& app, Reading& reading) {
                                    "  fixnvpe verify\n"
                                    "  fixnvpe verify --json torch/lib\n"
                                    "  fixnvpe verify --require-backup torch/lib\n");
-    add_aslr(verify, reading, "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
+    add_choice(verify, "--aslr", request.policy.aslr,
+               "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
     add_exclude(verify, reading);
     verify.add_flag("--skip-signed", request.policy.skip_signed, "Do not ask for signed files to be patched");
     add_workers(verify, reading);
@@ -171,7 +168,8 @@ void add_commands(CLI::App& app, Reading& reading) {
                                  "What the DLLs cost per process, and what patching would save; write nothing",
                                  "  fixnvpe scan\n"
                                  "  fixnvpe scan --workers 16 torch/lib\n");
-    add_aslr(scan, reading, "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
+    add_choice(scan, "--aslr", request.policy.aslr,
+               "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
     add_exclude(scan, reading);
     add_workers(scan, reading);
 
@@ -336,11 +334,10 @@ CommandLine finished(Reading reading) {
     CommandLine& line = reading.line;
     std::vector<std::string>& targets = line.request.targets;
     targets.insert(targets.end(), reading.inputs.begin(), reading.inputs.end());
-    std::transform(targets.begin(), targets.end(), targets.begin(), taken);
     if (!reading.env.empty()) {
         line.request.env = taken(reading.env);
     }
-    for (std::vector<std::string>* words : {&line.request.packages, &line.request.excluded}) {
+    for (std::vector<std::string>* words : {&targets, &line.request.packages, &line.request.excluded}) {
         std::transform(words->begin(), words->end(), words->begin(), taken);
     }
     if (!targets.empty() && (line.request.env || !line.request.packages.empty())) {

@@ -222,6 +222,16 @@ std::string kept_backups(const Summary& summary) {
                        without == 0 ? "" : fmt::format("; {} without a backup", plural(without, "file")));
 }
 
+/// What the backups take, where that is worth a word.
+std::string disk_of(const Summary& summary) {
+    constexpr std::uint64_t worth_a_word = std::uint64_t{1} << 20;
+    std::uint64_t needed = 0;
+    for (const DiskNeed& need : summary.disk) {
+        needed += need.needed;
+    }
+    return needed < worth_a_word ? std::string() : human_size(needed) + " of disk";
+}
+
 std::string summary_of_patch(const Summary& summary, const ReportStyle& style) {
     const Totals& totals = summary.totals;
     const std::size_t patched = totals.count(Action::patched);
@@ -242,7 +252,11 @@ std::string summary_of_patch(const Summary& summary, const ReportStyle& style) {
         return text;
     }
     text += totals.saved != 0 ? more_processes(summary, style) : "";
-    return text + (patched != 0 ? line(kept_backups(summary), style) : "");
+    const std::string disk = disk_of(summary);
+    if (patched != 0) {
+        return text + line(kept_backups(summary) + (disk.empty() ? "" : ": " + disk), style);
+    }
+    return text + (disk.empty() ? "" : line("the backups would take " + disk, style));
 }
 
 std::string summary_of_clean(const Summary& summary, const ReportStyle& style) {

@@ -124,7 +124,9 @@ class Judge:
         if "restored" not in said.actions:
             return
         if shadow.is_broken(files) and now.get(DLL) != files[DLL]:
-            whole = now.get(DLL) in files.values() and is_whole(now[DLL])
+            undone = [take_back(data, undo).contents for data in files.values()
+                      for name, undo in files.items() if is_undo(name)]
+            whole = now.get(DLL) in (*files.values(), *undone) and is_whole(now[DLL])
             if not whole or files[DLL] and files[DLL] not in now.values():
                 yield Complaint("wrong", f"a broken file was restored, or lost: {sorted(now)}")
             shadow.put_in_place(now[DLL])

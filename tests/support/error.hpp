@@ -2,13 +2,11 @@
 
 #include <string>
 
-#include "fixnvpe/ui/messages.hpp"
+#include "fixnvpe/base/error.hpp"
 
 namespace fixnvpe::test {
 
 /// As the program says it.
-inline std::string describe(const Error& error) {
-    return fitted(message_of(error), {});
-}
+[[nodiscard]] std::string describe(const Error& error);
 
 }  // namespace fixnvpe::test

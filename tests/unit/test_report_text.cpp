@@ -335,6 +335,23 @@ TEST_CASE("report/text: what patch has kept is named") {
     CHECK(kept({stale}) == "no backup is kept\n");
 }
 
+TEST_CASE("report/text: what the backups take of the disk is said from 1 MiB on") {
+    const FileOutcome a = cuda_outcome("a.dll", Status::unpatched, 4096);
+    FileOutcome would = a;
+    would.action = Action::would_patch;
+    const auto last = [](const FileOutcome& file, std::uint64_t needed) {
+        Summary summary = summary_of(Command::patch, {file});
+        summary.disk = {{"x", needed / 2, 1}, {"y", needed - needed / 2, 1}};
+        const std::string text = normal(summary);
+        return text.substr(text.rfind('\n', text.size() - 2) + 1);
+    };
+    constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+    CHECK(last(patched(a, "a.dll.bak"), mib) == "the original is kept as a.dll.bak: 1.0 MiB of disk\n");
+    CHECK(last(patched(a, "a.dll.bak"), mib - 1) == "the original is kept as a.dll.bak\n");
+    CHECK(last(would, 3 * mib) == "the backups would take 3.0 MiB of disk\n");
+    CHECK(last(would, 0).starts_with("1 file would be patched"));
+}
+
 TEST_CASE("report/text: colors only where they are asked for: red for what failed, yellow to do, green done") {
     const auto color = [&](const FileOutcome& file) {
         const Summary summary = summary_of(Command::verify, {file});
