@@ -59,6 +59,13 @@ std::wstring with_separator(const fs::path& folder) {
     return name;
 }
 
+/// What is opened lies where copies can share their clusters.
+bool shares_clusters(HANDLE handle) {
+    DWORD features = 0;
+    return ::GetVolumeInformationByHandleW(handle, nullptr, 0, nullptr, nullptr, &features, nullptr, 0) != FALSE &&
+           (features & BLOCK_REFCOUNTING) != 0;
+}
+
 }  // namespace
 
 void copy_kind(const File& from, File& to) {
@@ -76,9 +83,7 @@ void copy_kind(const File& from, File& to) {
 bool clone(const File& from_file, File& to_file, std::uint64_t size, const CopyProgress& progress) {
     const HANDLE from = native_of(from_file);
     const HANDLE to = native_of(to_file);
-    DWORD features = 0;
-    if (::GetVolumeInformationByHandleW(to, nullptr, 0, nullptr, nullptr, &features, nullptr, 0) == FALSE ||
-        (features & BLOCK_REFCOUNTING) == 0 || !try_size(to, size)) {
+    if (!shares_clusters(to) || !try_size(to, size)) {
         return false;
     }
     // Both files must have their checksums made in the same way.
@@ -124,12 +129,9 @@ std::uint64_t free_space(const fs::path& folder) {
 }
 
 bool can_clone(const fs::path& folder) {
-    const std::wstring name = with_separator(folder);
-    std::wstring volume(name.size() + 1, L'\0');
-    DWORD flags = 0;
-    return ::GetVolumePathNameW(name.c_str(), volume.data(), static_cast<DWORD>(volume.size())) != FALSE &&
-           ::GetVolumeInformationW(volume.c_str(), nullptr, 0, nullptr, nullptr, &flags, nullptr, 0) != FALSE &&
-           (flags & BLOCK_REFCOUNTING) != 0;
+    const Handle handle =
+        win32::open(folder, FILE_READ_ATTRIBUTES, win32::SHARE_ALL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS);
+    return handle && shares_clusters(native_of(handle));
 }
 
 void set_size(File& file, std::uint64_t size) {
