@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "fixnvpe/base/text.hpp"
 #include "fixnvpe/find/glob.hpp"
 #include "fixnvpe/os/names.hpp"
 #include "fixnvpe/os/process.hpp"
@@ -13,10 +12,6 @@ namespace fixnvpe {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::u32string points(const fs::path& path) {
-    return code_points(std::basic_string_view<fs::path::value_type>(path.native()));
-}
 
 /// A word of --exclude. As a glob it names a file, a folder with all in it, or the end of such a path.
 class Exclusion {

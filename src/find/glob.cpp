@@ -20,6 +20,10 @@ std::vector<std::u32string_view> split(std::u32string_view text, std::u32string_
 
 }  // namespace
 
+std::u32string points(const std::filesystem::path& path) {
+    return code_points(std::basic_string_view<std::filesystem::path::value_type>(path.native()));
+}
+
 bool has_magic(std::u32string_view name) {
     const Glob::Name tokens = Glob::parse(name);
     return std::any_of(tokens.begin(), tokens.end(),

@@ -17,10 +17,6 @@ namespace {
 
 using std::filesystem::path;
 
-std::u32string points(const path& p) {
-    return code_points(std::basic_string_view<path::value_type>(p.native()));
-}
-
 /// The current folder, too, has a name when the system is asked.
 path spelled(const path& folder) {
     return folder.empty() ? path(".") : folder;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,9 @@
 /// Patterns for paths: `*` any characters, `?` one character, `[a-z]` one of these, `[!a-z]` or `[^a-z]` one
 /// of all others, `**` as a whole name zero or more folders. None of them matches a separator. Pure: no disk.
 namespace fixnvpe {
+
+/// The characters of a path, or of a pattern that stands in one.
+[[nodiscard]] std::u32string points(const std::filesystem::path& path);
 
 /// True if a pattern of this one name can match other names than itself; `[` without its `]` stands for itself.
 [[nodiscard]] bool has_magic(std::u32string_view name);
