@@ -4,6 +4,7 @@
 #include <new>
 
 #include "fixnvpe/commands/scan.hpp"
+#include "fixnvpe/os/users.hpp"
 #include "fixnvpe/patch/decide.hpp"
 #include "fixnvpe/patch/examine.hpp"
 #include "fixnvpe/patch/patch_file.hpp"
@@ -223,6 +224,17 @@ private:
             note(NoteCode::finished);
         }
         look();
+        tell_users();
+    }
+
+    /// The file that programs have loaded has become the backup.
+    void tell_users() {
+        if (!outcome_.backup || outcome_.backup->kind != SidecarKind::full) {
+            return;
+        }
+        if (const auto by = os::loaded_by(outcome_.backup->path)) {
+            outcome_.notes.push_back({NoteCode::still_loaded, outcome_.path.filename(), {}, *by});
+        }
     }
 
     void restore() {

@@ -89,6 +89,9 @@ void add_up(Summary& summary, bool interrupted) {
     }
     totals.files = summary.files.size() + summary.cleaned.size();
     totals.failed += summary.problems.size();
+    totals.excluded = static_cast<std::size_t>(
+        std::count_if(summary.passed_over.begin(), summary.passed_over.end(),
+                      [](const Skipped& skipped) { return skipped.reason == SkipReason::excluded; }));
     summary.totals = totals;
     summary.exit_status = exit_status(summary, interrupted);
 }

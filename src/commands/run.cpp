@@ -9,11 +9,13 @@
 
 #include "fixnvpe/commands/clean.hpp"
 #include "fixnvpe/commands/disk.hpp"
+#include "fixnvpe/commands/elsewhere.hpp"
 #include "fixnvpe/commands/execute.hpp"
 #include "fixnvpe/commands/narrow.hpp"
 #include "fixnvpe/commands/orphans.hpp"
 #include "fixnvpe/commands/packages.hpp"
 #include "fixnvpe/commands/scopes.hpp"
+#include "fixnvpe/find/registered.hpp"
 #include "fixnvpe/os/process.hpp"
 
 namespace fixnvpe {
@@ -42,22 +44,22 @@ void in_parallel(std::size_t count, unsigned jobs, Work work) {
 }
 
 /// Of one file. Ctrl-C breaks its copy off.
-CopyProgress progress_of(const fs::path& path, const Progress& progress) {
-    return [&path, &progress](std::uint64_t done, std::uint64_t total) {
+CopyProgress progress_of(const fs::path& path, const Listener& listener) {
+    return [&path, &listener](std::uint64_t done, std::uint64_t total) {
         if (os::interrupted()) {
             throw Error(ErrorCode::interrupted, "copy: interrupted", Hint::unchanged);
         }
-        progress(path, done, total);
+        listener.progress(path, done, total);
     };
 }
 
-void work_on_dlls(const std::vector<Target>& targets, const Request& request, const Progress& progress,
+void work_on_dlls(const std::vector<Target>& targets, const Request& request, const Listener& listener,
                   Summary& summary) {
     std::vector<std::optional<FileOutcome>> slots(targets.size());
     // Only copies are worth a thread: starting one takes longer than reading the headers of some files.
     const unsigned jobs = request.policy.command == Command::patch ? request.jobs : 1;
     in_parallel(targets.size(), jobs, [&](std::size_t i) {
-        slots[i] = work_on(targets[i], request, progress_of(targets[i].path, progress));
+        slots[i] = work_on(targets[i], request, progress_of(targets[i].path, listener));
     });
     summary.files.reserve(slots.size());
     for (std::optional<FileOutcome>& slot : slots) {
@@ -90,13 +92,13 @@ std::vector<SidecarGroup> group_by_dll(const std::vector<FoundSidecar>& found, E
 }
 
 void clean_all(const std::vector<FoundSidecar>& found, Environments& environments, const Request& request,
-               const Progress& progress, Summary& summary) {
+               const Listener& listener, Summary& summary) {
     for (const SidecarGroup& group : group_by_dll(found, environments)) {
         if (os::interrupted()) {
             summary.not_begun += group.sidecars.size();
             continue;
         }
-        std::vector<CleanOutcome> outcomes = clean(group, request, progress_of(group.dll, progress));
+        std::vector<CleanOutcome> outcomes = clean(group, request, progress_of(group.dll, listener));
         std::move(outcomes.begin(), outcomes.end(), std::back_inserter(summary.cleaned));
     }
     std::sort(summary.cleaned.begin(), summary.cleaned.end(),
@@ -115,12 +117,19 @@ void must_be_meant(const PythonEnvironment& environment, Command command) {
                 env_lines(candidates));
 }
 
-/// What to work on where no target is named.
-std::vector<std::string> targets_of_environment(const Request& request, Summary& summary) {
+EnvironmentQuery environment_query(const Request& request) {
     EnvironmentQuery query;
     if (request.env) {
         query.env_option = os::to_path(*request.env);
     }
+    query.program = os::program_file();
+    query.registered = registered_pythons();
+    return query;
+}
+
+/// What to work on where no target is named.
+std::vector<std::string> targets_of_environment(const Request& request, const EnvironmentQuery& query,
+                                                Summary& summary) {
     summary.environment = find_python_environment(query);
     must_be_meant(*summary.environment, request.policy.command);
     std::vector<std::string> targets;
@@ -132,13 +141,15 @@ std::vector<std::string> targets_of_environment(const Request& request, Summary&
 
 }  // namespace
 
-Summary run(const Request& request, const Progress& progress) {
+Summary run(const Request& request, const Listener& listener) {
     Summary summary;
     summary.command = request.policy.command;
     summary.workers = request.workers;
     const bool cleans = summary.command == Command::clean;
+    const bool whole_environment = request.targets.empty() && request.packages.empty() && request.excluded.empty();
+    const EnvironmentQuery query = request.targets.empty() ? environment_query(request) : EnvironmentQuery{};
     const std::vector<std::string> names =
-        request.targets.empty() ? targets_of_environment(request, summary) : request.targets;
+        request.targets.empty() ? targets_of_environment(request, query, summary) : request.targets;
     Targets targets = find_targets(names, cleans ? Want::sidecars : Want::dlls);
     if (request.targets.empty()) {
         // An environment may well hold no DLL, or only in one of its folders.
@@ -149,11 +160,14 @@ Summary run(const Request& request, const Progress& progress) {
     summary.problems = std::move(targets.problems);
     summary.passed_over = std::move(targets.skipped);
     if (cleans) {
-        clean_all(targets.sidecars, environments, request, progress, summary);
+        clean_all(targets.sidecars, environments, request, listener, summary);
     } else {
         add_missing(targets, environments);
         look_up_disk(targets.files, request, summary);
-        work_on_dlls(targets.files, request, progress, summary);
+        if (!request.dry_run && !summary.disk.empty()) {
+            listener.before_copies(summary.disk);
+        }
+        work_on_dlls(targets.files, request, listener, summary);
         part_orphans(summary);
         part_into_scopes(summary, targets.files, environments);
         if (summary.command != Command::restore) {
@@ -163,6 +177,9 @@ Summary run(const Request& request, const Progress& progress) {
     attribute(summary, environments);
     add_up(summary, os::interrupted());
     add_up_scopes(summary);
+    if (whole_environment && !cleans && summary.totals.without_cuda()) {
+        summary.elsewhere = with_cuda_code(environments_nearby(query, *summary.environment));
+    }
     return summary;
 }
 

@@ -49,9 +49,28 @@ class Search {
 public:
     explicit Search(const EnvironmentQuery& query) : query_(query) {}
 
+    std::vector<path> nearby(const PythonEnvironment& chosen) const {
+        Folders found;
+        found.add(chosen.prefix);
+        for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+            if (const auto value = query_.variable(name)) {
+                found.add(query_.current_folder / os::to_path(*value));
+            }
+        }
+        found.add(environments_at(query_.current_folder));
+        found.add(environments_at(chosen.prefix.parent_path()));
+        std::vector<path> result = std::move(found).list();
+        result.erase(result.begin());
+        return result;
+    }
+
     PythonEnvironment find() {
         if (query_.env_option) {
             return named_environment(*query_.env_option);
+        }
+        if (const auto running = query_.variable("FIXNVPE_PYTHON");
+            running && try_prefix(os::to_path(*running), "python -m fixnvpe")) {
+            return environment_;
         }
         const std::vector<path> here = environments_here();
         for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
@@ -78,7 +97,7 @@ public:
         } else if (try_prefix(here.front(), here.front() == "." ? "the current folder" : "in the current folder")) {
             return environment_;
         }
-        if (try_path() || try_user_site()) {
+        if (try_own() || try_path() || try_registered() || try_user_site()) {
             return environment_;
         }
         throw Error(ErrorCode::no_match, "no Python environment found",
@@ -87,13 +106,20 @@ public:
     }
 
 private:
-    /// Those that the current folder is or holds. The home folder and a drive's root hold everybody's.
     std::vector<path> environments_here() const {
-        const path here = query_.current_folder.empty() ? path(".") : query_.current_folder;
+        std::vector<path> found = environments_at(query_.current_folder);
+        if (found == std::vector<path>{path()}) {
+            found.front() = ".";
+        }
+        return found;
+    }
+
+    /// Those that a folder is or holds. The home folder and a drive's root hold everybody's.
+    std::vector<path> environments_at(const path& folder) const {
         const auto home = query_.variable(query_.windows ? "USERPROFILE" : "HOME");
         bool below = true;
         try {
-            const path real = os::canonical(here);
+            const path real = os::canonical(folder.empty() ? path(".") : folder);
             if (real == real.root_path() && !query_.windows) {
                 return {};  // a container starts there; the system's own Python is no environment that was meant
             }
@@ -102,11 +128,7 @@ private:
         } catch (const Error&) {
             return {};
         }
-        std::vector<path> found = environments_in(query_.current_folder, below);
-        if (found == std::vector<path>{path()}) {
-            found.front() = ".";
-        }
-        return found;
+        return environments_in(folder, below);
     }
 
     /// What DIR may be: a prefix, a python, its folder, site-packages; or it holds environments.
@@ -193,8 +215,11 @@ private:
             environment_.passed_over.push_back(looked_at_.back());
             return false;
         }
+        return try_python(executable, fmt::format("{} on PATH", printable_path(executable.filename())));
+    }
+
+    bool try_python(const path& executable, const std::string& chosen_by) {
         // A virtual environment's python is often a link to the one that it was made with.
-        const std::string chosen_by = fmt::format("{} on PATH", printable_path(executable.filename()));
         if (const path prefix = prefix_of(executable); is_virtual(prefix)) {
             return try_prefix(prefix, chosen_by);
         }
@@ -208,6 +233,35 @@ private:
         }
         return try_prefix(prefix_of(real), chosen_by, minor && !isolated ? user_sites(minor) : std::vector<path>(),
                           minor);
+    }
+
+    /// The Python that the program was installed in by pip or uv. Where it was made for the program alone (uvx, uv
+    /// tool, pipx) there is nothing to patch.
+    bool try_own() {
+        const path prefix = prefix_of(query_.program);
+        if (query_.program.empty() || !is_environment(prefix)) {
+            return false;
+        }
+        bool installed = false;
+        bool alone = true;
+        for (const path& site : site_packages(prefix)) {
+            for (const path& name : names_in(site)) {
+                const std::string distribution = lower_name(name).substr(0, lower_name(name).find('-'));
+                const std::string kind = lower_name(name.extension());
+                if (kind == ".dist-info" || kind == ".egg-info") {
+                    installed = installed || distribution == "fixnvpe";
+                    alone = alone && (distribution == "fixnvpe" || distribution == "pip" ||
+                                      distribution == "setuptools" || distribution == "wheel");
+                }
+            }
+        }
+        return installed && !alone &&
+               try_python(prefix / (query_.windows ? "python.exe" : "bin/python3"), "fixnvpe is installed there");
+    }
+
+    bool try_registered() {
+        return std::any_of(query_.registered.begin(), query_.registered.end(),
+                           [&](const path& prefix) { return try_python(prefix / "python.exe", "py launcher"); });
     }
 
     bool try_user_site() {
@@ -263,6 +317,10 @@ private:
 
 PythonEnvironment find_python_environment(const EnvironmentQuery& query) {
     return Search(query).find();
+}
+
+std::vector<path> environments_nearby(const EnvironmentQuery& query, const PythonEnvironment& chosen) {
+    return Search(query).nearby(chosen);
 }
 
 std::string env_lines(const std::vector<path>& environments) {

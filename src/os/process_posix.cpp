@@ -27,6 +27,11 @@ std::vector<std::string> arguments(int argc, const char* const* argv) {
     return argc > 1 ? std::vector<std::string>(argv + 1, argv + argc) : std::vector<std::string>();
 }
 
+std::filesystem::path program_file() {
+    std::error_code unknown;
+    return std::filesystem::read_symlink("/proc/self/exe", unknown);
+}
+
 std::filesystem::path to_path(const std::string& text) {
     return text;
 }

@@ -105,6 +105,13 @@ std::vector<std::string> arguments(int /*argc*/, const char* const* /*argv*/) {
     return result;
 }
 
+std::filesystem::path program_file() {
+    constexpr std::size_t longest_path = 32767;
+    std::wstring name(longest_path, L'\0');
+    name.resize(::GetModuleFileNameW(nullptr, name.data(), static_cast<DWORD>(name.size())));
+    return win32::without_prefix(name);
+}
+
 std::filesystem::path to_path(const std::string& text) {
     std::wstring wide = win32::without_prefix(win32::to_wide(text));
     // Of "C:\my files\" a program gets the last one, too: \" stands for it. No name has any.

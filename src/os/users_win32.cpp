@@ -1,3 +1,5 @@
+#include "fixnvpe/os/users.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +11,8 @@
 
 #include <restartmanager.h>
 
-namespace fixnvpe::os::win32 {
+namespace fixnvpe::os {
+namespace win32 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -106,4 +109,14 @@ std::string users_of(const fs::path& path) {
     return processes.size() > shown ? fmt::format("{} and {} more", text, processes.size() - shown) : text;
 }
 
-}  // namespace fixnvpe::os::win32
+}  // namespace win32
+
+std::optional<std::string> loaded_by(const std::filesystem::path& path) {
+    if (win32::open(path, FILE_WRITE_DATA, win32::SHARE_ALL, OPEN_EXISTING, win32::NO_FOLLOW) ||
+        ::GetLastError() != ERROR_SHARING_VIOLATION) {
+        return std::nullopt;
+    }
+    return win32::users_of(path);
+}
+
+}  // namespace fixnvpe::os

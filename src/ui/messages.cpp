@@ -1,8 +1,10 @@
 #include "fixnvpe/ui/messages.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 #include <string_view>
 
@@ -79,6 +81,43 @@ void add_orphans(std::vector<Message>& messages, const Summary& summary) {
          fmt::format("fixnvpe clean{} removes {}", needed ? " --backups" : "", count == 1 ? "it" : "them")});
 }
 
+/// Nobody is to believe that a running program has gained anything.
+void add_still_loaded(std::vector<Message>& messages, const Summary& summary) {
+    std::set<std::string> programs;
+    std::vector<std::string> names;
+    for (const FileOutcome& file : summary.files) {
+        for (const Note& note : file.notes) {
+            if (note.code == NoteCode::still_loaded) {
+                names.push_back(printable_path(note.file));
+                programs.insert(note.by.empty() ? "another program" : printable(note.by));
+            }
+        }
+    }
+    if (!names.empty()) {
+        messages.push_back(
+            {Message::Level::info,
+             {},
+             fmt::format("{} still loaded by {}",
+                         names.size() == 1 ? names.front() + " is" : fmt::format("{} of these DLLs are", names.size()),
+                         fmt::join(programs, ", ")),
+             fmt::format("a program keeps the old {} until it is started again", names.size() == 1 ? "one" : "ones")});
+    }
+}
+
+/// The environment that was chosen has no CUDA code; perhaps another one was meant.
+void add_elsewhere(std::vector<Message>& messages, const Summary& summary) {
+    if (!summary.elsewhere.empty()) {
+        messages.push_back({Message::Level::info,
+                            {},
+                            fmt::format("{} nearby {} CUDA code",
+                                        summary.elsewhere.size() == 1
+                                            ? "another Python environment"
+                                            : fmt::format("{} other Python environments", summary.elsewhere.size()),
+                                        summary.elsewhere.size() == 1 ? "has" : "have"),
+                            env_lines(summary.elsewhere)});
+    }
+}
+
 Message message_of(const Error& error, const std::string& hint) {
     return {Message::Level::error, printable_path(error.path()), printable(error.message()),
             error.code() == ErrorCode::ambiguous ? printable_lines(hint) : printable(hint)};
@@ -96,6 +135,8 @@ std::vector<Message> messages_of(const Summary& summary, const ReportStyle& styl
         add_rivals(messages, summary);
         add_warnings(messages, summary);
         add_orphans(messages, summary);
+        add_elsewhere(messages, summary);
+        add_still_loaded(messages, summary);
     }
     const auto add_error = [&](const Error& error) {
         messages.push_back(message_of(error, hint_of(error, style.policy)));

@@ -67,8 +67,13 @@ ExitStatus carry_out(CommandLine& line) {
     Summary summary;
     {
         ProgressLine progress(!line.no_progress && !line.style.quiet && os::is_terminal(os::Stream::standard_error));
-        summary =
-            run(line.request, [&](const auto& path, auto done, auto total) { progress.update(path, done, total); });
+        const auto say_disk = [&](const std::vector<DiskNeed>& disk) {
+            if (const std::string needed = disk_needed(disk); !line.style.quiet && !needed.empty()) {
+                say({Message::Level::info, {}, "the backups take " + needed, {}});
+            }
+        };
+        summary = run(line.request,
+                      {[&](const auto& path, auto done, auto total) { progress.update(path, done, total); }, say_disk});
     }
     if (line.json) {
         say_all(summary, line.style);

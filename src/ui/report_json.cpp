@@ -168,7 +168,11 @@ Json to_json(const Error& problem, const Policy& policy) {
     return json;
 }
 
-Json to_json(const PythonEnvironment& environment) {
+Json to_json(const PythonEnvironment& environment, const std::vector<std::filesystem::path>& elsewhere) {
+    Json nearby = Json::array();
+    for (const std::filesystem::path& other : elsewhere) {
+        nearby.push_back(to_utf8(other));
+    }
     Json torch;
     if (environment.torch) {
         torch = {{"version", environment.torch->version},
@@ -178,7 +182,8 @@ Json to_json(const PythonEnvironment& environment) {
     return {{"prefix", to_utf8(environment.prefix)},
             {"chosen_by", environment.chosen_by},
             {"torch", torch},
-            {"passed_over", environment.passed_over}};
+            {"passed_over", environment.passed_over},
+            {"nearby_with_cuda", nearby}};
 }
 
 Json to_json(const Totals& totals, const Summary& summary) {
@@ -189,6 +194,7 @@ Json to_json(const Totals& totals, const Summary& summary) {
     json["commit"] = to_json(totals.commit);
     json["saved"] = totals.saved;
     json["freed"] = totals.freed;
+    json["excluded"] = totals.excluded;
     json["workers"] = summary.workers ? Json(*summary.workers) : Json();
     json["not_begun"] = summary.not_begun;
     return json;
@@ -208,7 +214,7 @@ void report_json(const Summary& summary, const ReportStyle& style, const Sink& s
     listed.verbose = style.verbose;
     Document document(sink);
     begin(document, to_string(summary.command));
-    document.member("environment", summary.environment ? to_json(*summary.environment) : Json());
+    document.member("environment", summary.environment ? to_json(*summary.environment, summary.elsewhere) : Json());
     document.list("files", [&](const auto& add) {
         for (const FileOutcome& file : summary.files) {
             if (is_shown(file, listed)) {

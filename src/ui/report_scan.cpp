@@ -255,7 +255,9 @@ std::string sums(const Summary& summary, const ReportStyle& style) {
 
 std::string report_scan(const Summary& summary, const ReportStyle& style) {
     if (summary.totals.files == 0) {
-        return summary.problems.empty() ? "no DLLs here\n" : "";
+        return !summary.problems.empty()      ? ""
+               : summary.totals.excluded != 0 ? line(counted_statuses(summary.totals, style), style)
+                                              : "no DLLs here\n";
     }
     Files files;
     for (const FileOutcome& file : summary.files) {

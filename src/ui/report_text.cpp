@@ -222,16 +222,6 @@ std::string kept_backups(const Summary& summary) {
                        without == 0 ? "" : fmt::format("; {} without a backup", plural(without, "file")));
 }
 
-/// What the backups take, where that is worth a word.
-std::string disk_of(const Summary& summary) {
-    constexpr std::uint64_t worth_a_word = std::uint64_t{1} << 20;
-    std::uint64_t needed = 0;
-    for (const DiskNeed& need : summary.disk) {
-        needed += need.needed;
-    }
-    return needed < worth_a_word ? std::string() : human_size(needed) + " of disk";
-}
-
 std::string summary_of_patch(const Summary& summary, const ReportStyle& style) {
     const Totals& totals = summary.totals;
     const std::size_t patched = totals.count(Action::patched);
@@ -252,11 +242,10 @@ std::string summary_of_patch(const Summary& summary, const ReportStyle& style) {
         return text;
     }
     text += totals.saved != 0 ? more_processes(summary, style) : "";
-    const std::string disk = disk_of(summary);
-    if (patched != 0) {
-        return text + line(kept_backups(summary) + (disk.empty() ? "" : ": " + disk), style);
-    }
-    return text + (disk.empty() ? "" : line("the backups would take " + disk, style));
+    const std::string disk = disk_needed(summary.disk);
+    return text + (patched != 0   ? line(kept_backups(summary), style)
+                   : disk.empty() ? ""
+                                  : line("the backups would take " + disk, style));
 }
 
 std::string summary_of_clean(const Summary& summary, const ReportStyle& style) {
@@ -272,7 +261,8 @@ std::string summary_of_clean(const Summary& summary, const ReportStyle& style) {
 
 /// With --quiet only what was changed.
 std::string last_lines(const Summary& summary, const ReportStyle& style) {
-    const bool counts = summary.command != Command::clean && summary.totals.files != 0 && !style.quiet;
+    const bool counts = summary.command != Command::clean && !style.quiet &&
+                        (summary.totals.files != 0 || summary.totals.excluded != 0);
     const std::string counted = counts ? line(counted_statuses(summary.totals, style), style) : std::string();
     if (summary.totals.files == 0 && !summary.problems.empty()) {
         return {};  // the errors say it all
@@ -316,7 +306,17 @@ std::string counted_statuses(const Totals& totals, const ReportStyle& style) {
                          : count == 1 ? " (-v lists it)"
                                       : " (-v lists them)"));
     }
-    return fmt::format("{}: {}", plural(totals.files, "file"), fmt::join(parts, ", "));
+    return plural(totals.files, "file") + (parts.empty() ? "" : fmt::format(": {}", fmt::join(parts, ", "))) +
+           (totals.excluded == 0 ? "" : fmt::format("; {} passed over by --exclude", totals.excluded));
+}
+
+std::string disk_needed(const std::vector<DiskNeed>& disk) {
+    constexpr std::uint64_t worth_a_word = std::uint64_t{1} << 20;
+    std::uint64_t needed = 0;
+    for (const DiskNeed& need : disk) {
+        needed += need.needed;
+    }
+    return needed < worth_a_word ? std::string() : human_size(needed) + " of disk";
 }
 
 std::string in_all_scopes(const Summary& summary, const ReportStyle& style) {

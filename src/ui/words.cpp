@@ -78,6 +78,8 @@ std::string words(const Note& note) {
         case NoteCode::skipped_signed: return "signed: skipped";
         case NoteCode::broken_aside: return "the broken file was moved to " + file;
         case NoteCode::put_back: return "the file was missing and its backup was put back first";
+        case NoteCode::still_loaded:
+            return "it is still loaded by " + (note.by.empty() ? "another program" : printable(note.by));
         case NoteCode::relocations_unknown: return "its relocations can't be counted: " + cause;
     }
     return {};
@@ -111,7 +113,8 @@ std::vector<std::string> remarks(const FileOutcome& file) {
     }
     for (const Note& note : file.notes) {
         const bool is_the_error = note.code == NoteCode::unusable_backup && file.failed();
-        remarks.push_back(is_the_error ? "" : words(note));
+        const bool is_said_below = note.code == NoteCode::still_loaded;  // once, of all files
+        remarks.push_back(is_the_error || is_said_below ? "" : words(note));
     }
     std::erase(remarks, "");
     return remarks;

@@ -111,9 +111,50 @@ TEST_CASE("environment: --exclude passes over what a glob names, and what a pack
     CHECK(without("lib/cu*.dll") == "3 1");
     CHECK(without("orch") == "7 1");
     CHECK(without("[c]upy") == "7 0");
+    CHECK_THAT(session.fixnvpe({"verify", "--env", "venv", "--exclude", "torch"}).out,
+               contains("1 file: 1 unpatched; 7 passed over by --exclude\n"));
+    CHECK_THAT(session.fixnvpe({"scan", "--env", "venv", "--exclude", "torch", "--exclude", "cupy"}).out,
+               contains("8 passed over by --exclude\n"));
     // In a folder that was named, too.
     CHECK(session.told({"patch", "--exclude", "cu*", "--exclude", "torch", "venv"}) == "exit 0");
     CHECK(session.told({"patch", "--exclude", "torch", "venv"}) == core + " patched+patched; saves 4096; exit 0");
+}
+
+TEST_CASE("environment: under python -m fixnvpe that Python's comes before any that is active") {
+    const Session session;
+    install(session, fs::path("running") / "Lib" / "site-packages");
+    install(session, fs::path("active") / "Lib" / "site-packages");
+    const std::map<std::string, std::string> variables{{"VIRTUAL_ENV", (session / "active").string()},
+                                                       {"FIXNVPE_PYTHON", (session / "running").string()}};
+    const Output output = session.fixnvpe({"verify"}, variables);
+    CHECK(output.exit_status == 1);
+    CHECK(output.out.starts_with(with_slashes((session / "running").string()) + " (python -m fixnvpe)\n"));
+    CHECK_THAT(session.fixnvpe({"verify", "--env", "active"}, variables).out, contains("active (--env)\n"));
+}
+
+TEST_CASE("environment: one without CUDA code names those nearby that have some") {
+    const Session session;
+    install(session, fs::path("cuda env") / "Lib" / "site-packages");
+    session.text("cuda env/pyvenv.cfg", "");
+    for (const char* without : {"plain", "other"}) {
+        const fs::path packages = fs::path(without) / "Lib" / "site-packages";
+        session.text(fs::path(without) / "pyvenv.cfg", "");
+        session.fixture("x64-no-fatbin.dll", packages / "numpy" / "core.pyd");
+    }
+    const std::string cuda_env = "cuda env";
+    for (const char* command : {"patch", "verify", "restore", "scan"}) {
+        INFO(command);
+        const Output output = session.fixnvpe({command, "--env", "plain"});
+        CHECK(output.exit_status == 0);
+        CHECK(output.err ==
+              "fixnvpe: another Python environment nearby has CUDA code\n"
+              "  hint: name the one that you mean\n        --env \"cuda env\"\n");
+    }
+    CHECK(session.json({"verify", "--env", "plain"}).at("environment").at("nearby_with_cuda") ==
+          nlohmann::json::array({cuda_env}));
+    CHECK(session.fixnvpe({"verify", "--env", "plain", "-q"}) == Output{0, "", ""});
+    CHECK(session.fixnvpe({"verify", "--env", "plain", "--exclude", "x"}).err.empty());
+    CHECK(session.fixnvpe({"verify", "--env", cuda_env}).err.find("nearby") == std::string::npos);
 }
 
 TEST_CASE("environment: --all is an error that says what it was for") {
@@ -209,6 +250,15 @@ TEST_CASE("environment: what the backups take is known before the first copy, in
         }
     }
     CHECK(session.json({"restore", "."}).at("disk").empty());
+    PeSpec large = cuda_dll(0x8664, 0xC0000040);
+    section(large, ".nv_fatb").fatbin_size = std::size_t{2} << 20;
+    session.dll("large.dll", large);
+    const bool copies = !session.json({"patch", "-n", "."}).at("disk").empty();
+    const std::string said = "fixnvpe: the backups take 2.0 MiB of disk\n";
+    CHECK(session.fixnvpe({"patch", "-n", "large.dll"}).err.find(said) == std::string::npos);
+    CHECK(session.fixnvpe({"patch", "large.dll"}).err.starts_with(said) == copies);
+    CHECK(session.fixnvpe({"restore", "large.dll"}).exit_status == 0);
+    CHECK(session.fixnvpe({"patch", "-q", "large.dll"}).err.empty());
     CHECK(session.json({"patch", "--backup", "undo", "."}).at("disk").empty());
 }
 

@@ -168,7 +168,7 @@ void check_schema(const Json& json, const std::string& command) {
     }
     const Json& summary = json.at("summary");
     Keys expected(STATUSES.begin(), STATUSES.end());
-    expected.insert({"commit", "saved", "freed", "workers", "not_begun"});
+    expected.insert({"commit", "saved", "freed", "excluded", "workers", "not_begun"});
     CHECK(keys_of(summary) == expected);
     for (const std::string& status : STATUSES) {
         check_number(summary, status.c_str());

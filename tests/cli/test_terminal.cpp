@@ -77,7 +77,7 @@ TEST_CASE("terminal: exactly what each command shows at 60, 80, 100 and 200 colu
 }
 
 TEST_CASE("terminal: exactly what is said of files that are refused, damaged, linked, half done or without their DLL") {
-    const unsigned columns = GENERATE(60U, 80U, 0U);
+    const unsigned columns = GENERATE(60U, 80U, 100U, 200U, 0U);
     const Session session;
     session.writable("half-done.dll");
     session.fixture("x64-writable-no-aslr.dll", "other-undo.dll");

@@ -128,6 +128,11 @@ TEST_CASE("loader: a DLL that is loaded can be patched, and whoever loads it nex
         const Output output = session.fixnvpe({"patch", "torch_cuda.dll"});
         INFO(output.out << output.err);
         CHECK(output.exit_status == 0);
+        const std::string users =
+            is_wine() ? "another program"  // its Restart Manager knows nobody
+                      : fs::path(FIXNVPE_LOADER_TESTS_NAME).string() + " (" + std::to_string(own_process_id()) + ")";
+        CHECK_THAT(output.err, contains("fixnvpe: torch_cuda.dll is still loaded by " + users +
+                                        "\n  hint: a program keeps the old one until it is started again\n"));
         CHECK(session.names() == "torch_cuda.dll torch_cuda.dll.bak");
         CHECK(read_file(session / "torch_cuda.dll.bak") == original);
         CHECK(in_use.answer() == 42);

@@ -84,7 +84,7 @@ fs::path Session::text(const fs::path& name, const std::string& content) const {
 ProcessResult Session::run(ProcessRequest request) const {
     request.folder = folder();
     // What the user who runs the tests has set must not matter.
-    for (const char* name : {"NO_COLOR", "VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    for (const char* name : {"NO_COLOR", "VIRTUAL_ENV", "CONDA_PREFIX", "FIXNVPE_PYTHON"}) {
         request.environment.try_emplace(name, "");
     }
     request.environment.try_emplace("WINEDEBUG", "-all");
@@ -100,7 +100,11 @@ Output Session::fixnvpe(const std::vector<std::string>& arguments,
 nlohmann::json Session::json(std::vector<std::string> arguments) const {
     arguments.emplace_back("--json");
     const ProcessResult result = run({.words = program().with(arguments)});
-    nlohmann::json json = nlohmann::json::parse(result.out);  // throws if anything follows
+    nlohmann::json json = nlohmann::json::parse(result.out, nullptr, false);  // discarded if anything follows
+    if (json.is_discarded()) {
+        throw std::runtime_error("no JSON; exit status " + std::to_string(result.exit_status) +
+                                 ", stdout: " + result.out + ", stderr: " + result.err);
+    }
     if (json.at("exit_status") != result.exit_status) {
         throw std::runtime_error("JSON has another exit_status than the program: " + result.out);
     }

@@ -84,7 +84,7 @@ FileOutcome run_on(const fs::path& dll, Command command, BackupMode backup, Aslr
     request.targets = {os::from_path(dll)};
     request.policy.backup = backup;
     request.policy.aslr = aslr;
-    Summary summary = run(request, [](const fs::path&, std::uint64_t, std::uint64_t) {});
+    Summary summary = run(request, {});
     REQUIRE(summary.problems.empty());
     REQUIRE(summary.files.size() == 1);
     return std::move(summary.files.front());

@@ -223,6 +223,93 @@ TEST_CASE("python_env: the order is VIRTUAL_ENV, CONDA_PREFIX, the current folde
           "Roaming/Python/Python310 (the user's site-packages): Roaming/Python/Python310/site-packages");
 }
 
+TEST_CASE("python_env: the Python that runs fixnvpe comes first, unless one is named") {
+    World world(GENERATE(true, false));
+    world.torch("running/Lib/site-packages");
+    world.torch("virtual/Lib/site-packages");
+    world.torch("work/.venv/Lib/site-packages");
+    world.temp.file("work/.venv/pyvenv.cfg");
+    world.point("VIRTUAL_ENV", "virtual");
+    world.point("FIXNVPE_PYTHON", "running");
+    CHECK(world.found() == "running (python -m fixnvpe): running/Lib/site-packages");
+    CHECK(world.find().rivals.empty());  // it was meant
+    world.query.env_option = world.temp / "virtual";
+    CHECK(world.found() == "virtual (--env): virtual/Lib/site-packages");
+    world.query.env_option.reset();
+    world.point("FIXNVPE_PYTHON", "removed");
+    CHECK(world.found() == "virtual (VIRTUAL_ENV): virtual/Lib/site-packages");
+}
+
+TEST_CASE("python_env: the Python that the program is installed in comes before those on PATH") {
+    const bool windows = GENERATE(true, false);
+    World world(windows);
+    const std::string site = "own/Lib/site-packages";
+    world.torch(site);
+    world.temp.file(windows ? "own/python.exe" : "own/bin/python3");
+    world.temp.file(site + "/fixnvpe-0.2.0.dist-info/RECORD");
+    world.torch("P/Lib/site-packages");
+    world.temp.file(windows ? "P/python.exe" : "P/bin/python3");
+    world.point("PATH", windows ? "P" : "P/bin");
+    const std::string on_path = windows ? "P (python.exe on PATH)" : "P (python3 on PATH)";
+    CHECK(world.found().starts_with(on_path));
+    world.query.program = world.temp / (windows ? "own/Scripts/fixnvpe.exe" : "own/bin/fixnvpe");
+    CHECK(world.found() == "own (fixnvpe is installed there): " + site);
+    SECTION("which the current folder's comes before") {
+        world.torch("work/.venv/Lib/site-packages");
+        world.temp.file("work/.venv/pyvenv.cfg");
+        CHECK(world.found() == "work/.venv (in the current folder): work/.venv/Lib/site-packages");
+    }
+    SECTION("but not one that was made for it alone, as uvx, uv tool and pipx do") {
+        fs::remove_all(world.temp / (site + "/torch-1.12.1+cu113.dist-info"));
+        world.temp.file(site + "/pip-24.0.dist-info/RECORD");
+        CHECK(world.found().starts_with(on_path));
+    }
+    SECTION("nor one that it merely lies beside") {
+        fs::remove_all(world.temp / (site + "/fixnvpe-0.2.0.dist-info"));
+        CHECK(world.found().starts_with(on_path));
+    }
+}
+
+TEST_CASE("python_env: py launcher's Pythons come after those on PATH") {
+    World world(true);
+    world.torch("Python39/Lib/site-packages");
+    world.torch("Python312/Lib/site-packages");
+    world.temp.file("Python312/python312.dll");
+    world.torch("Roaming/Python/Python312/site-packages");
+    world.point("APPDATA", "Roaming");
+    world.query.registered = {world.temp / "removed", world.temp / "Python312", world.temp / "Python39"};
+    CHECK(world.found() ==
+          "Python312 (py launcher): Roaming/Python/Python312/site-packages Python312/Lib/site-packages");
+    world.torch("P/Lib/site-packages");
+    world.temp.file("P/python.exe");
+    world.point("PATH", "P");
+    CHECK(world.found() == "P (python.exe on PATH): P/Lib/site-packages");
+}
+
+TEST_CASE("python_env: those nearby are the active ones, the current folder's and those beside the chosen one") {
+    World world(true);
+    for (const char* place : {"envs/chosen", "envs/beside", "virtual", "conda", "work/venv"}) {
+        world.torch(std::string(place) + "/Lib/site-packages");
+        world.temp.file(std::string(place) + "/python.exe");
+    }
+    world.temp.folder("envs/none");
+    world.query.env_option = world.temp / "envs/chosen";
+    const auto nearby = [&] {
+        std::string text;
+        const PythonEnvironment chosen = world.find();
+        for (const fs::path& place : environments_nearby(world.query, chosen)) {
+            text += world.name(place) + " ";
+        }
+        return text;
+    };
+    CHECK(nearby() == "work/venv envs/beside ");
+    world.point("VIRTUAL_ENV", "virtual");
+    world.point("CONDA_PREFIX", "envs/chosen");
+    CHECK(nearby() == "virtual work/venv envs/beside ");
+    world.point("USERPROFILE", "envs");  // everybody's
+    CHECK(nearby() == "virtual work/venv ");
+}
+
 TEST_CASE("python_env: a variable that leads nowhere is passed over, and that is said") {
     World world(false);
     world.point("VIRTUAL_ENV", "removed");

@@ -94,6 +94,7 @@ TEST_CASE("report/json: the whole document of a request that found nothing") {
                                       {"commit", {{"now", 0}, {"after", 0}, {"saved", 0}}},
                                       {"saved", 0},
                                       {"freed", 0},
+                                      {"excluded", 0},
                                       {"workers", 8},
                                       {"not_begun", 0}}},
                                     {"exit_status", 0}});
@@ -201,6 +202,7 @@ TEST_CASE("report/json: every number of the summary is that of the totals") {
     summary.totals.commit = {10, 11, 12};
     summary.totals.saved = 13;
     summary.totals.freed = 14;
+    summary.totals.excluded = 15;
     summary.exit_status = ExitStatus::needs_patch;
     const Json json = document(summary);
     CHECK(json["summary"] == Json{{"unpatched", 1},
@@ -213,6 +215,7 @@ TEST_CASE("report/json: every number of the summary is that of the totals") {
                                   {"commit", {{"now", 10}, {"after", 11}, {"saved", 12}}},
                                   {"saved", 13},
                                   {"freed", 14},
+                                  {"excluded", 15},
                                   {"workers", nullptr},
                                   {"not_begun", 0}});
     CHECK(json["exit_status"] == 1);
@@ -238,8 +241,12 @@ TEST_CASE("report/json: the environment is an object") {
     summary.environment->prefix = "venv";
     summary.environment->chosen_by = "--env";
     summary.environment->passed_over = {"CONDA_PREFIX: not there"};
-    Json expected{
-        {"prefix", "venv"}, {"chosen_by", "--env"}, {"torch", nullptr}, {"passed_over", {"CONDA_PREFIX: not there"}}};
+    summary.elsewhere = {"other"};
+    Json expected{{"prefix", "venv"},
+                  {"chosen_by", "--env"},
+                  {"torch", nullptr},
+                  {"passed_over", {"CONDA_PREFIX: not there"}},
+                  {"nearby_with_cuda", {"other"}}};
     CHECK(document(summary)["environment"] == expected);
     summary.environment->torch = Torch{"1.12.1+cu113", "venv/torch/lib", true};
     expected["torch"] = {{"version", "1.12.1+cu113"}, {"lib", "venv/torch/lib"}, {"cuda", true}};

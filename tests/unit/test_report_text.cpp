@@ -335,19 +335,39 @@ TEST_CASE("report/text: what patch has kept is named") {
     CHECK(kept({stale}) == "no backup is kept\n");
 }
 
+TEST_CASE("report/text: what --exclude passed over is counted") {
+    const auto counted = [](std::vector<FileOutcome> files, std::size_t excluded) {
+        Summary summary = summary_of(Command::verify, std::move(files));
+        for (std::size_t i = 0; i < excluded; ++i) {
+            summary.passed_over.push_back({"x.dll", SkipReason::excluded});
+        }
+        summary.passed_over.push_back({"y.dll", SkipReason::link_to_folder});
+        add_up(summary, false);
+        return counted_statuses(summary.totals, style_of(summary));
+    };
+    const FileOutcome a = cuda_outcome("a.dll", Status::patched, 4096);
+    CHECK(counted({a}, 0) == "1 file: 1 patched");
+    CHECK(counted({a}, 2) == "1 file: 1 patched; 2 passed over by --exclude");
+    CHECK(counted({}, 1) == "0 files; 1 passed over by --exclude");
+}
+
 TEST_CASE("report/text: what the backups take of the disk is said from 1 MiB on") {
     const FileOutcome a = cuda_outcome("a.dll", Status::unpatched, 4096);
     FileOutcome would = a;
     would.action = Action::would_patch;
-    const auto last = [](const FileOutcome& file, std::uint64_t needed) {
+    constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+    const auto disk = [](std::uint64_t needed) {
+        return std::vector<DiskNeed>{{"x", needed / 2, 1}, {"y", needed - needed / 2, 1}};
+    };
+    CHECK(disk_needed(disk(mib)) == "1.0 MiB of disk");
+    CHECK(disk_needed(disk(mib - 1)).empty());
+    const auto last = [&](const FileOutcome& file, std::uint64_t needed) {
         Summary summary = summary_of(Command::patch, {file});
-        summary.disk = {{"x", needed / 2, 1}, {"y", needed - needed / 2, 1}};
+        summary.disk = disk(needed);
         const std::string text = normal(summary);
         return text.substr(text.rfind('\n', text.size() - 2) + 1);
     };
-    constexpr std::uint64_t mib = std::uint64_t{1} << 20;
-    CHECK(last(patched(a, "a.dll.bak"), mib) == "the original is kept as a.dll.bak: 1.0 MiB of disk\n");
-    CHECK(last(patched(a, "a.dll.bak"), mib - 1) == "the original is kept as a.dll.bak\n");
+    CHECK(last(patched(a, "a.dll.bak"), mib) == "the original is kept as a.dll.bak\n");  // it was said before
     CHECK(last(would, 3 * mib) == "the backups would take 3.0 MiB of disk\n");
     CHECK(last(would, 0).starts_with("1 file would be patched"));
 }

@@ -57,6 +57,7 @@ enum class NoteCode {
     broken_aside,         ///< file: the new name of the broken file that it took the place of
     put_back,             ///< the file was missing, and its backup has its name again
     relocations_unknown,  ///< error: why they can't be counted
+    still_loaded,         ///< the file as it was; by: who has it
 };
 
 template <>
@@ -75,12 +76,14 @@ inline constexpr auto names_of<NoteCode> = names<NoteCode>({
     {NoteCode::broken_aside, "broken-aside"},
     {NoteCode::put_back, "put-back"},
     {NoteCode::relocations_unknown, "relocations-unknown"},
+    {NoteCode::still_loaded, "still-loaded"},
 });
 
 struct Note {
     NoteCode code = NoteCode::half_done;
     std::filesystem::path file;  ///< without its folder
     std::optional<Error> error;
+    std::string by = {};  ///< programs; empty: not known
 };
 
 /// One .nv_fatb section.
@@ -180,9 +183,10 @@ struct Totals {
     std::array<std::size_t, names_of<Action>.size()> by_action{};  ///< in the order of names_of<Action>
     std::size_t files = 0;                                         ///< a target that matches nothing is none
     std::size_t failed = 0;
-    CommitCharge commit;      ///< of one process that loads all it can: files of one scope and one machine
-    std::uint64_t saved = 0;  ///< of that, by what was or would be patched; verify: by what still needs it
-    std::uint64_t freed = 0;  ///< clean: bytes on disk
+    std::size_t excluded = 0;  ///< passed over, as --exclude asks
+    CommitCharge commit;       ///< of one process that loads all it can: files of one scope and one machine
+    std::uint64_t saved = 0;   ///< of that, by what was or would be patched; verify: by what still needs it
+    std::uint64_t freed = 0;   ///< clean: bytes on disk
 
     [[nodiscard]] std::size_t count(Status status) const;
     [[nodiscard]] std::size_t count(Action action) const;
@@ -215,8 +219,10 @@ struct Summary {
     std::vector<Orphan> orphans;                   ///< sorted by path; clean has them in `cleaned`
     std::vector<Skipped> passed_over;              ///< names that are no files
     std::vector<Scope> scopes;                     ///< in the order of their first files
-    std::vector<DiskNeed> disk;                    ///< patch --backup full: looked up before the first copy
-    std::size_t not_begun = 0;                     ///< files that Ctrl-C came before
+    std::vector<std::filesystem::path>
+        elsewhere;               ///< environments nearby with CUDA code, where the chosen one has none
+    std::vector<DiskNeed> disk;  ///< patch --backup full: looked up before the first copy
+    std::size_t not_begun = 0;   ///< files that Ctrl-C came before
     Totals totals;
     ExitStatus exit_status = ExitStatus::ok;
 };

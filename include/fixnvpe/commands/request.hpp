@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,8 +19,5 @@ struct Request {
     unsigned jobs = 4;                  ///< patch: files worked on at once; of 1, 2 and 4 the fastest
     std::optional<unsigned> workers;    ///< DataLoader workers, each a process beside the first; empty: not asked about
 };
-
-/// Called from several threads at once during long copies: the file, its bytes done and in all.
-using Progress = std::function<void(const std::filesystem::path& path, std::uint64_t done, std::uint64_t total)>;
 
 }  // namespace fixnvpe

@@ -33,18 +33,27 @@ struct PythonEnvironment {
 struct EnvironmentQuery {
     std::optional<std::filesystem::path> env_option;  ///< --env DIR
     std::filesystem::path current_folder;
+    std::filesystem::path program = {};                  ///< the running one's own file; empty: it is nowhere
+    std::vector<std::filesystem::path> registered = {};  ///< prefixes that Windows' registry names, the newest first
     std::function<std::optional<std::string>(const char* name)> variable = os::environment;
     /// Names and variables are those of Windows; both kinds of folder layout are known everywhere.
     bool windows = std::filesystem::path::preferred_separator == '\\';
 };
 
-/// The first of these that has a site-packages folder: --env DIR, VIRTUAL_ENV, CONDA_PREFIX, the one environment that
-/// the current folder is or holds (directly or one level below; not where that is the home folder or a drive's root),
-/// the python on PATH (with the user's own site-packages, where it is no virtual environment), and, without one, those
-/// alone. DIR may be a prefix, its python, the folder of that, its site-packages, or a folder that holds one
-/// environment. A DIR that is none is an error, and nothing else is looked at.
+/// The first of these that has a site-packages folder: --env DIR, the Python that runs fixnvpe (python -m fixnvpe names
+/// its prefix in FIXNVPE_PYTHON), VIRTUAL_ENV, CONDA_PREFIX, the one environment that the current folder is or holds
+/// (directly or one level below; not where that is the home folder or a drive's root), the Python that the program is
+/// installed in (unless nothing but fixnvpe is there), the python on PATH, py launcher's (both with the user's own
+/// site-packages, where they are no virtual environment), and, without one, those alone. DIR may be a prefix, its
+/// python, the folder of that, its site-packages, or a folder that holds one environment. A DIR that is none is an
+/// error, and nothing else is looked at.
 /// @throws Error no_match, with what was looked at and how to name one; ambiguous, where there are several
 [[nodiscard]] PythonEnvironment find_python_environment(const EnvironmentQuery& query);
+
+/// Others that the user may have meant: those that VIRTUAL_ENV and CONDA_PREFIX name, and those that the current
+/// folder, or the one that the chosen one lies in, is or holds. Each once.
+[[nodiscard]] std::vector<std::filesystem::path> environments_nearby(const EnvironmentQuery& query,
+                                                                     const PythonEnvironment& chosen);
 
 /// "name the one that you mean", and a line that names each.
 [[nodiscard]] std::string env_lines(const std::vector<std::filesystem::path>& environments);

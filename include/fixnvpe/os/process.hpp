@@ -13,6 +13,9 @@ namespace fixnvpe::os {
 /// The command line without the program's name, as UTF-8 on Windows and as the bytes given elsewhere.
 [[nodiscard]] std::vector<std::string> arguments(int argc, const char* const* argv);
 
+/// The file of the running program, without links; empty where the system does not tell.
+[[nodiscard]] std::filesystem::path program_file();
+
 /// A path from an argument or an environment variable, and back: UTF-8 on Windows, bytes elsewhere.
 [[nodiscard]] std::filesystem::path to_path(const std::string& text);
 [[nodiscard]] std::string from_path(const std::filesystem::path& path);

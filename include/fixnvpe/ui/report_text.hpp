@@ -18,6 +18,9 @@ namespace fixnvpe {
 /// "12 files: 3 unpatched, 9 no-fatbin".
 [[nodiscard]] std::string counted_statuses(const Totals& totals, const ReportStyle& style);
 
+/// "2.3 GiB of disk", which the backups take; empty where that is not worth a word.
+[[nodiscard]] std::string disk_needed(const std::vector<DiskNeed>& disk);
+
 /// "(2.3 GiB less in 2 environments together)", where there is something to gain in several; else nothing.
 [[nodiscard]] std::string in_all_scopes(const Summary& summary, const ReportStyle& style);
 
