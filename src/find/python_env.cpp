@@ -58,7 +58,11 @@ public:
             }
         }
         found.add(environments_at(query_.current_folder));
-        found.add(environments_at(chosen.prefix.parent_path()));
+        try {
+            found.add(environments_at(os::canonical(chosen.prefix).parent_path()));
+        } catch (const Error&) {
+            // It went away meanwhile.
+        }
         std::vector<path> result = std::move(found).list();
         result.erase(result.begin());
         return result;

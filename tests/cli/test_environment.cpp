@@ -152,6 +152,10 @@ TEST_CASE("environment: one without CUDA code names those nearby that have some"
     }
     CHECK(session.json({"verify", "--env", "plain"}).at("environment").at("nearby_with_cuda") ==
           nlohmann::json::array({cuda_env}));
+    const ProcessResult inside = run_process({.words = program().with({"verify"}),
+                                              .folder = session / "plain",
+                                              .environment = {{"VIRTUAL_ENV", ""}, {"CONDA_PREFIX", ""}}});
+    CHECK_THAT(with_slashes(inside.err), contains("/cuda env\"\n"));
     CHECK(session.fixnvpe({"verify", "--env", "plain", "-q"}) == Output{0, "", ""});
     CHECK(session.fixnvpe({"verify", "--env", "plain", "--exclude", "x"}).err.empty());
     CHECK(session.fixnvpe({"verify", "--env", cuda_env}).err.find("nearby") == std::string::npos);
