@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
@@ -18,6 +19,14 @@ namespace fs = std::filesystem;
 std::string variable(const char* name) {
     const char* value = std::getenv(name);
     return value == nullptr ? "" : value;
+}
+
+/// On a busy machine Wine itself may fail, once in some thousand times, before the program has done anything. What the
+/// program says when it ends, and Wine when it crashed, is something else.
+bool could_not_start(const ProcessResult& result) {
+    const bool own_status = result.exit_status <= 2 || result.exit_status == 130;
+    const bool crashed = result.err.find("wine: Unhandled") != std::string::npos;
+    return !own_status && !crashed && result.out.empty() && result.err.find("fixnvpe: ") == std::string::npos;
 }
 
 }  // namespace
@@ -88,7 +97,13 @@ ProcessResult Session::run(ProcessRequest request) const {
         request.environment.try_emplace(name, "");
     }
     request.environment.try_emplace("WINEDEBUG", "-all");
-    return run_process(request);
+    ProcessResult result = run_process(request);
+    if (!program().runner.empty() && could_not_start(result)) {
+        std::cerr << "Wine could not start the program (exit status " << result.exit_status
+                  << "), once more: " << result.err << '\n';
+        result = run_process(request);
+    }
+    return result;
 }
 
 Output Session::fixnvpe(const std::vector<std::string>& arguments,
