@@ -134,8 +134,10 @@ TEST_CASE("environment: under python -m fixnvpe that Python's comes before any t
 
 TEST_CASE("environment: one without CUDA code names those nearby that have some") {
     const Session session;
-    install(session, fs::path("cuda env") / "Lib" / "site-packages");
-    session.text("cuda env/pyvenv.cfg", "");
+    for (const char* with : {"cuda env", "more"}) {
+        install(session, fs::path(with) / "Lib" / "site-packages");
+        session.text(fs::path(with) / "pyvenv.cfg", "");
+    }
     for (const char* without : {"plain", "other"}) {
         const fs::path packages = fs::path(without) / "Lib" / "site-packages";
         session.text(fs::path(without) / "pyvenv.cfg", "");
@@ -147,11 +149,12 @@ TEST_CASE("environment: one without CUDA code names those nearby that have some"
         const Output output = session.fixnvpe({command, "--env", "plain"});
         CHECK(output.exit_status == 0);
         CHECK(output.err ==
-              "fixnvpe: another Python environment nearby has CUDA code\n"
-              "  hint: name the one that you mean\n        --env \"cuda env\"\n");
+              "fixnvpe: 2 other Python environments nearby have CUDA code\n"
+              "  hint: name the one that you mean\n        --env \"cuda env\"\n        --env more\n");
     }
+    CHECK(session.fixnvpe({"clean", "--env", "plain"}).err.empty());
     CHECK(session.json({"verify", "--env", "plain"}).at("environment").at("nearby_with_cuda") ==
-          nlohmann::json::array({cuda_env}));
+          nlohmann::json::array({cuda_env, "more"}));
     const ProcessResult inside = run_process({.words = program().with({"verify"}),
                                               .folder = session / "plain",
                                               .environment = {{"VIRTUAL_ENV", ""}, {"CONDA_PREFIX", ""}}});
