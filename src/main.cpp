@@ -7,7 +7,11 @@
 #include "fixnvpe/ui/log.hpp"
 #include "fixnvpe/ui/program.hpp"
 
+#if defined(_WIN32)
+int wmain(int argc, wchar_t* argv[]) {
+#else
 int main(int argc, char* argv[]) {
+#endif
     using namespace fixnvpe;
     try {
         os::prepare_streams();

@@ -18,6 +18,11 @@ Error Error::at(std::filesystem::path path) && {
     return std::move(*this);
 }
 
+Error Error::with_number(long number) && {
+    number_ = number;
+    return std::move(*this);
+}
+
 std::string words_of(Hint hint, std::string_view detail) {
     switch (hint) {
         case Hint::none: return {};
@@ -27,6 +32,10 @@ std::string words_of(Hint hint, std::string_view detail) {
         case Hint::report: return "this is a bug in fixnvpe: please report it";
         case Hint::be_owner_or_root: return "run it as the file's owner or as root";
         case Hint::be_administrator: return "run it as administrator";
+        case Hint::allow_program:
+            return "run it as administrator; if that does not help, Windows Security, Controlled folder access, may "
+                   "block "
+                   "it: allow it there";
         case Hint::be_in_group: return "you are not in the file's group: run it as a member of it, or as root";
         case Hint::take_mark_away: return "a mark keeps even root from this: " + std::string(detail) + " takes it away";
         case Hint::mounted_read_only: return "the file system is mounted read-only";

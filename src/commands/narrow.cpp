@@ -17,12 +17,12 @@ namespace fs = std::filesystem;
 class Exclusion {
 public:
     Exclusion(const std::string& word, const GlobRules& rules)
-        : package_(normalised_name(word)), glob_(U"**/" + points(os::to_path(word).relative_path()), rules) {}
+        : package_(normalised_name(word)), glob_(U"**/" + points(os::split_root(os::to_path(word)).rest), rules) {}
 
     [[nodiscard]] const std::string& package() const { return package_; }
     [[nodiscard]] bool names(const fs::path& file) const {
         for (fs::path path = file; path.has_filename(); path = path.parent_path()) {
-            if (glob_.matches(points(path.relative_path()))) {
+            if (glob_.matches(points(os::split_root(path).rest))) {
                 return true;
             }
         }

@@ -9,7 +9,7 @@ using std::filesystem::path;
 
 const path& Environments::look_upwards(const path& folder) {
     const auto [entry, is_new] = prefixes_.try_emplace(folder);
-    if (is_new && folder != folder.root_path()) {
+    if (is_new && !os::split_root(folder).rest.empty()) {
         if (is_site_packages(folder)) {
             entry->second = prefix_of_site(folder);
         } else if (is_environment(folder)) {

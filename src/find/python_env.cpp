@@ -124,11 +124,11 @@ private:
         bool below = true;
         try {
             const path real = os::canonical(folder.empty() ? path(".") : folder);
-            if (real == real.root_path() && !query_.windows) {
+            const bool is_root = os::split_root(real).rest.empty();
+            if (is_root && !query_.windows) {
                 return {};  // a container starts there; the system's own Python is no environment that was meant
             }
-            below = real != real.root_path() &&
-                    !(home && os::info_of(real).identity == look_behind(os::to_path(*home)).identity);
+            below = !is_root && !(home && os::info_of(real).identity == look_behind(os::to_path(*home)).identity);
         } catch (const Error&) {
             return {};
         }
@@ -263,9 +263,20 @@ private:
                try_python(prefix / (query_.windows ? "python.exe" : "bin/python3"), "fixnvpe is installed there");
     }
 
+    /// By Windows' registry, and where python.org's installer and the Python install manager put them.
     bool try_registered() {
-        return std::any_of(query_.registered.begin(), query_.registered.end(),
-                           [&](const path& prefix) { return try_python(prefix / "python.exe", "py launcher"); });
+        std::vector<path> prefixes = query_.registered;
+        if (const auto local = query_.windows ? query_.variable("LOCALAPPDATA") : std::nullopt) {
+            for (const char* parent : {"Programs/Python", "Python"}) {
+                const std::vector<path> found =
+                    python_folders(query_.current_folder / os::to_path(*local) / parent, {});
+                prefixes.insert(prefixes.end(), found.begin(), found.end());
+            }
+        }
+        return std::any_of(prefixes.begin(), prefixes.end(), [&](const path& prefix) {
+            return look_behind(prefix / "python.exe").type == os::FileType::regular &&
+                   try_python(prefix / "python.exe", "py launcher");
+        });
     }
 
     bool try_user_site() {

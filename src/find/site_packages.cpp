@@ -111,11 +111,13 @@ std::vector<path> names_in(const path& folder) {
 
 std::optional<unsigned> minor_version(const path& name) {
     const std::string text = lower_name(name);
-    constexpr std::string_view prefix = "python3";
-    if (!text.starts_with(prefix)) {
+    std::size_t i = 0;
+    for (const std::string_view prefix : {"python3", "pythoncore-3"}) {
+        i = text.starts_with(prefix) ? prefix.size() : i;
+    }
+    if (i == 0) {
         return std::nullopt;
     }
-    std::size_t i = prefix.size();
     if (i < text.size() && text[i] == '.') {
         ++i;
     }

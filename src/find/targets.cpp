@@ -51,8 +51,9 @@ struct Absent {
 };
 
 Absent find_absent(const path& target, bool magic) {
-    Absent result{target.root_path(), {}, {}};
-    for (const path& name : target.relative_path()) {
+    const os::Rooted rooted = os::split_root(target);
+    Absent result{rooted.root, {}, {}};
+    for (const path& name : rooted.rest) {
         if (result.rest.empty() && type_of(result.folder / name, magic) != os::FileType::missing) {
             result.folder /= name;
         } else {
@@ -125,7 +126,7 @@ private:
         if (target.empty()) {
             throw Error(ErrorCode::usage, "an empty TARGET");
         }
-        const path names = target.relative_path();
+        const path names = os::split_root(target).rest;
         const bool magic = std::any_of(names.begin(), names.end(), [](const path& n) { return has_magic(points(n)); });
         os::FileType type = type_of(target, magic);
         const bool link = type == os::FileType::link;
@@ -320,12 +321,43 @@ private:
 
 }  // namespace
 
+namespace {
+
+/// Words that were one path before the shell cut it at its blanks: that path, if it is there.
+std::optional<std::string> uncut(const std::vector<std::string>& texts) {
+    std::string path;
+    for (const std::string& text : texts) {
+        path += (path.empty() ? "" : " ") + text;
+        if (path.size() > text.size() && type_of(os::to_path(path), true) != os::FileType::missing) {
+            return path;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
 Targets find_targets(const std::vector<std::string>& texts, Want want) {
     Search search(want);
     for (const std::string& text : texts) {
         search.add(os::to_path(text));
     }
-    return std::move(search).result();
+    Targets targets = std::move(search).result();
+    for (std::size_t i = 0; i + 1 < texts.size() && !targets.problems.empty(); ++i) {
+        const path first = os::to_path(texts[i]);
+        const auto cut = std::find_if(targets.problems.begin(), targets.problems.end(), [&](const Error& problem) {
+            return problem.code() == ErrorCode::no_match && problem.path() == first;
+        });
+        const auto whole = cut == targets.problems.end()
+                               ? std::nullopt
+                               : uncut({texts.begin() + static_cast<std::ptrdiff_t>(i), texts.end()});
+        if (whole) {
+            *cut = Error(cut->code(), cut->message(),
+                         fmt::format("put a path with blanks in quotes: \"{}\"", printable(*whole)))
+                       .at(first);
+        }
+    }
+    return targets;
 }
 
 }  // namespace fixnvpe

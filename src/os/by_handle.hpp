@@ -3,6 +3,7 @@
 // What Windows does by an open handle. For the Windows sources of this folder alone.
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "win32.hpp"
@@ -33,6 +34,16 @@ private:
 };
 
 [[nodiscard]] bool is_read_only(const std::filesystem::path& path);
+
+/// A virus scanner, an indexer or a synchroniser opens each new file and soon lets go of it: does `attempt` until its
+/// code says something else, for up to some 5 s. Not where a program is known to have the file, or it is read-only, or
+/// the folder may not be written to: then no time helps.
+/// @param attempt returns ERROR_SUCCESS or the reason
+/// @return what it returned last
+[[nodiscard]] DWORD patiently(const std::filesystem::path& path, const std::function<DWORD()>& attempt);
+
+/// Opens to rename or delete, patiently. @return no handle on failure, with GetLastError()
+[[nodiscard]] Handle open_name(const std::filesystem::path& path, DWORD access);
 
 /// @param handle opened with DELETE
 void rename_by_handle(HANDLE handle, const std::filesystem::path& to, bool replace);

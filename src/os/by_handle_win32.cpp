@@ -1,5 +1,6 @@
 #include "by_handle.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -39,6 +40,12 @@ bool is_in_use(const fs::path& path) {
         }
     }
     return !users_of(path).empty();
+}
+
+bool may_add_files(const fs::path& folder) {
+    return open(folder.empty() ? fs::path(".") : folder, FILE_ADD_FILE, SHARE_ALL, OPEN_EXISTING,
+                FILE_FLAG_BACKUP_SEMANTICS) ||
+           ::GetLastError() != ERROR_ACCESS_DENIED;
 }
 
 bool set_name(HANDLE handle, FILE_INFO_BY_HANDLE_CLASS kind, DWORD flags, const std::wstring& to) {
@@ -125,24 +132,54 @@ void fail_on_name(const fs::path& path, const char* step, DWORD code) {
     throw system_error(path, step, code);
 }
 
+DWORD patiently(const fs::path& path, const std::function<DWORD()>& attempt) {
+    constexpr DWORD delete_pending = 303;
+    constexpr DWORD longest_pause = 640;  // milliseconds
+    constexpr DWORD enough = 5000;
+    const auto may_pass = [](DWORD code) {
+        return code == ERROR_SHARING_VIOLATION || code == ERROR_ACCESS_DENIED || code == delete_pending;
+    };
+    DWORD code = attempt();
+    if (!may_pass(code) || !may_add_files(path.parent_path())) {
+        return code;
+    }
+    DWORD waited = 0;
+    for (DWORD pause = 10; may_pass(code) && waited < enough; pause = std::min(2 * pause, longest_pause)) {
+        if (is_read_only(path) || !users_of(path).empty()) {
+            break;
+        }
+        ::Sleep(pause);
+        waited += pause;
+        code = attempt();
+    }
+    return code;
+}
+
+Handle open_name(const fs::path& path, DWORD access) {
+    Handle handle;
+    const DWORD code = patiently(path, [&] {
+        handle = open(path, access, SHARE_ALL, OPEN_EXISTING, NO_FOLLOW);
+        return handle ? DWORD{ERROR_SUCCESS} : ::GetLastError();
+    });
+    ::SetLastError(code);
+    return handle;
+}
+
 void rename_by_handle(HANDLE handle, const fs::path& to, bool replace) {
     const std::wstring name = extended(to);
     const DWORD flags = replace ? RENAME_REPLACE : 0;
-    DWORD code = ERROR_SHARING_VIOLATION;
-    constexpr int attempts = 5;
-    constexpr DWORD pause = 20;  // milliseconds: a virus scanner looks at each new file, and soon lets go of it
-    for (int i = 0; i < attempts && code == ERROR_SHARING_VIOLATION; ++i) {
-        ::Sleep(i == 0 ? 0 : pause << i);
-        code = ERROR_INVALID_PARAMETER;
+    DWORD code = patiently(to, [&] {
+        DWORD result = ERROR_INVALID_PARAMETER;
         for (const DWORD more : {RENAME_POSIX | RENAME_READ_ONLY, RENAME_POSIX}) {
-            if (is_unsupported(code)) {
-                code = set_name(handle, FILE_RENAME_INFO_EX, flags | more, name) ? ERROR_SUCCESS : ::GetLastError();
+            if (is_unsupported(result)) {
+                result = set_name(handle, FILE_RENAME_INFO_EX, flags | more, name) ? ERROR_SUCCESS : ::GetLastError();
             }
         }
-        if (is_unsupported(code)) {
-            code = set_name(handle, FileRenameInfo, flags, name) ? ERROR_SUCCESS : ::GetLastError();
+        if (is_unsupported(result)) {
+            result = set_name(handle, FileRenameInfo, flags, name) ? ERROR_SUCCESS : ::GetLastError();
         }
-    }
+        return result;
+    });
     if (code == ERROR_ACCESS_DENIED && replace && is_read_only(to)) {
         // A system that knows no RENAME_READ_ONLY. Nobody may have the file open, not even we.
         const DWORD attributes = ::GetFileAttributesW(name.c_str());

@@ -13,10 +13,13 @@ namespace fs = std::filesystem;
 /// Nobody else may write to it, rename it or delete it: that is the lock.
 Handle create_new(const fs::path& temporary) {
     Handle handle;
+    const fs::path file = fs::path(temporary).replace_extension();
+    const DWORD attributes = ::GetFileAttributesW(win32::extended(file).c_str());
+    const DWORD encrypted = attributes != INVALID_FILE_ATTRIBUTES ? attributes & FILE_ATTRIBUTE_ENCRYPTED : 0;
     // The owner and the permissions are copied later, as far as they may be.
     for (const DWORD more : {DWORD{WRITE_DAC | WRITE_OWNER}, DWORD{WRITE_DAC}, DWORD{0}}) {
         handle = win32::open(temporary, GENERIC_READ | GENERIC_WRITE | DELETE | more, FILE_SHARE_READ, CREATE_NEW,
-                             FILE_ATTRIBUTE_NORMAL | FILE_FLAG_OPEN_REPARSE_POINT);
+                             FILE_ATTRIBUTE_NORMAL | encrypted | FILE_FLAG_OPEN_REPARSE_POINT);
         if (handle || ::GetLastError() != ERROR_ACCESS_DENIED) {
             break;
         }
@@ -44,13 +47,17 @@ Created create_locked(const fs::path& temporary) {
 
 Leftover remove_leftover(const fs::path& temporary) {
     constexpr const char* step = "remove the leftover temporary";
-    const Handle handle =
-        win32::open(temporary, DELETE | FILE_READ_ATTRIBUTES, win32::SHARE_ALL, OPEN_EXISTING, win32::NO_FOLLOW);
+    if (why_held(temporary)) {
+        return Leftover::locked;
+    }
+    const Handle handle = win32::open_name(temporary, DELETE | FILE_READ_ATTRIBUTES);
     if (!handle) {
-        if (const DWORD code = ::GetLastError(); code == ERROR_SHARING_VIOLATION) {
+        const DWORD code = ::GetLastError();
+        if (why_held(temporary)) {
             return Leftover::locked;
-        } else if (!win32::is_missing(code)) {
-            throw win32::system_error(temporary, step, code);
+        }
+        if (!win32::is_missing(code)) {
+            throw win32::system_error(temporary, step, code);  // a scanner, which does not write
         }
         return Leftover::gone;
     }

@@ -111,6 +111,10 @@ std::vector<FolderEntry> list_folder(const fs::path& folder) {
     }
 }
 
+Rooted split_root(const fs::path& path) {
+    return {path.root_path(), path.relative_path()};
+}
+
 fs::path canonical(const fs::path& path) {
     struct Freer {
         void operator()(char* text) const { std::free(text); }

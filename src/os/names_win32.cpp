@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 void rename(const fs::path& from, const fs::path& to, bool replace) {
-    const Handle handle = win32::open(from, DELETE | SYNCHRONIZE, win32::SHARE_ALL, OPEN_EXISTING, win32::NO_FOLLOW);
+    const Handle handle = win32::open_name(from, DELETE | SYNCHRONIZE);
     if (!handle) {
         win32::fail_on_name(from, "rename", ::GetLastError());
     }
@@ -32,11 +32,10 @@ bool make_hard_link(const fs::path& existing, const fs::path& name) {
         return true;
     }
     const DWORD code = ::GetLastError();
-    // A file that we may not link may still be ours to rename.
-    if (win32::is_unsupported(code) || code == ERROR_TOO_MANY_LINKS || code == ERROR_ACCESS_DENIED) {
-        return false;
+    if (win32::stops_renaming(code)) {
+        throw win32::system_error(name, "link the original as the backup", code);
     }
-    throw win32::system_error(name, "link the original as the backup", code);
+    return false;  // FAT, a folder of OneDrive's, a file that we may not link: it may still be ours to rename
 }
 
 void rename_over(const fs::path& from, const fs::path& to) {
@@ -49,8 +48,7 @@ void rename_new(const fs::path& from, const fs::path& to) {
 
 bool remove(const fs::path& path) {
     constexpr const char* step = "remove";
-    const Handle handle =
-        win32::open(path, DELETE | FILE_READ_ATTRIBUTES, win32::SHARE_ALL, OPEN_EXISTING, win32::NO_FOLLOW);
+    const Handle handle = win32::open_name(path, DELETE | FILE_READ_ATTRIBUTES);
     if (!handle) {
         if (win32::is_missing(::GetLastError())) {
             return false;
@@ -60,7 +58,8 @@ bool remove(const fs::path& path) {
     if (info_by_handle(handle, path).type == FileType::folder) {
         throw Error(ErrorCode::not_regular_file, "remove: it is a folder").at(path);
     }
-    if (const DWORD code = win32::delete_by_handle(native_of(handle), path); code != ERROR_SUCCESS) {
+    const DWORD code = win32::patiently(path, [&] { return win32::delete_by_handle(native_of(handle), path); });
+    if (code != ERROR_SUCCESS) {
         win32::fail_on_name(path, step, code);
     }
     return true;
@@ -107,6 +106,28 @@ std::vector<FolderEntry> list_folder(const fs::path& folder) {
         win32::fail(folder, "list");
     }
     return entries;
+}
+
+Rooted split_root(const fs::path& path) {
+    const std::wstring& text = path.native();
+    const auto is_separator = [&](std::size_t i) { return i < text.size() && (text[i] == L'\\' || text[i] == L'/'); };
+    const auto end_of_name = [&](std::size_t i) { return std::min(text.find_first_of(L"\\/", i), text.size()); };
+    std::size_t end = 0;
+    if (is_separator(0) && is_separator(1) && text.size() > 2 && !is_separator(2)) {
+        end = end_of_name(2);  // the server, or "?" and "."
+        const bool device = end == 3 && (text[2] == L'?' || text[2] == L'.');
+        std::size_t names = 1;
+        if (device && ::_wcsnicmp(text.c_str() + end, L"\\UNC\\", 5) == 0) {
+            names = 3;
+        }
+        for (; names > 0 && end < text.size(); --names) {
+            end = end_of_name(end + 1);
+        }
+    } else {
+        end = text.size() > 1 && text[1] == L':' ? std::size_t{2} : 0;
+    }
+    end += is_separator(end) ? std::size_t{1} : 0;
+    return {text.substr(0, end), text.substr(end)};
 }
 
 fs::path canonical(const fs::path& path) {

@@ -53,9 +53,7 @@ Error not_permitted(const fs::path& path, const std::string& message, const fs::
     return Error(ErrorCode::access_denied, message, Hint::be_owner_or_root).at(path);
 }
 
-}  // namespace
-
-Error system_error(const fs::path& path, std::string_view step, int code, const fs::path& from) {
+Error error_of(const fs::path& path, std::string_view step, int code, const fs::path& from) {
     const std::string message = fmt::format("{}: {}", step, std::system_category().message(code));
     switch (code) {
         case ENOENT:
@@ -70,6 +68,12 @@ Error system_error(const fs::path& path, std::string_view step, int code, const 
         case ELOOP: return Error(ErrorCode::link, message, Hint::name_the_file).at(path);
         default: return Error(ErrorCode::io, message).at(path);
     }
+}
+
+}  // namespace
+
+Error system_error(const fs::path& path, std::string_view step, int code, const fs::path& from) {
+    return error_of(path, step, code, from).with_number(code);
 }
 
 void fail(const fs::path& path, std::string_view step, const fs::path& from) {

@@ -22,7 +22,7 @@ int descriptor(Stream stream) {
 
 }  // namespace
 
-std::vector<std::string> arguments(int argc, const char* const* argv) {
+std::vector<std::string> arguments(int argc, const NativeChar* const* argv) {
     // A caller may leave out even the program's name.
     return argc > 1 ? std::vector<std::string>(argv + 1, argv + argc) : std::vector<std::string>();
 }
@@ -47,6 +47,8 @@ std::optional<std::string> environment(const char* name) {
     }
     return value;
 }
+
+void keep_window_open() {}
 
 bool is_terminal(Stream stream) {
     return ::isatty(descriptor(stream)) == 1;
@@ -94,7 +96,7 @@ std::optional<Error> write(Stream stream, const std::string& text) {
 void catch_interrupts() {
     struct sigaction action {};
     action.sa_handler = [](int) { interrupt_flag = 1; };
-    action.sa_flags = SA_RESTART;
+    action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);  // the second ends the program
     sigemptyset(&action.sa_mask);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
         struct sigaction before {};

@@ -2,12 +2,9 @@
 
 #include "win32.hpp"
 
-#include <shellapi.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <memory>
 
 namespace fixnvpe::os {
 namespace {
@@ -82,7 +79,9 @@ bool write_characters(HANDLE console, const std::string& text) {
 }
 
 BOOL WINAPI on_control(DWORD event) {
-    interrupt_flag = true;
+    if (interrupt_flag.exchange(true) && event == CTRL_C_EVENT) {
+        return FALSE;  // the second ends the program
+    }
     if (event == CTRL_CLOSE_EVENT || event == CTRL_LOGOFF_EVENT || event == CTRL_SHUTDOWN_EVENT) {
         // The system ends the program as soon as this function returns, and after some seconds anyway.
         ::Sleep(INFINITE);
@@ -92,15 +91,10 @@ BOOL WINAPI on_control(DWORD event) {
 
 }  // namespace
 
-std::vector<std::string> arguments(int /*argc*/, const char* const* /*argv*/) {
-    struct Freer {
-        void operator()(LPWSTR* words) const { ::LocalFree(words); }
-    };
-    int count = 0;
-    const std::unique_ptr<LPWSTR, Freer> words(::CommandLineToArgvW(::GetCommandLineW(), &count));
+std::vector<std::string> arguments(int argc, const NativeChar* const* argv) {
     std::vector<std::string> result;
-    for (int i = 1; words && i < count; ++i) {
-        result.push_back(win32::from_wide(words.get()[i]));
+    for (int i = 1; i < argc; ++i) {
+        result.push_back(win32::from_wide(argv[i]));
     }
     return result;
 }
@@ -133,6 +127,16 @@ std::optional<std::string> environment(const char* name) {
         return std::nullopt;
     }
     return win32::from_wide(value);
+}
+
+void keep_window_open() {
+    std::array<DWORD, 2> processes{};
+    if (::GetConsoleProcessList(processes.data(), static_cast<DWORD>(processes.size())) == 1) {
+        write(Stream::standard_error, "\nPress Enter to close this window.");
+        std::array<char, 1> line{};
+        DWORD got = 0;
+        ::ReadFile(::GetStdHandle(STD_INPUT_HANDLE), line.data(), static_cast<DWORD>(line.size()), &got, nullptr);
+    }
 }
 
 bool is_terminal(Stream stream) {

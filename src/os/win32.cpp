@@ -91,7 +91,7 @@ std::string in_users_language(DWORD code) {
     while (!message.empty() && (message.back() <= L' ' || message.back() == L'.')) {
         message.remove_suffix(1);
     }
-    return message.empty() ? fmt::format("error {}", code) : from_wide(message);
+    return message.empty() ? fmt::format("error {}", code) : fmt::format("{} ({})", from_wide(message), code);
 }
 
 }  // namespace
@@ -163,12 +163,15 @@ std::wstring without_prefix(std::wstring_view path) {
 Error busy_error(const fs::path& path, std::string_view step, DWORD code) {
     return Error(ErrorCode::busy, fmt::format("{}: {}", step, in_users_language(code)), Hint::close_program,
                  users_of(path))
-        .at(path);
+        .at(path)
+        .with_number(static_cast<long>(code));
 }
 
 Error system_error(const fs::path& path, std::string_view step, DWORD code) {
     const auto error = [&](ErrorCode kind, Hint hint = Hint::none) {
-        return Error(kind, fmt::format("{}: {}", step, in_users_language(code)), hint).at(path);
+        return Error(kind, fmt::format("{}: {}", step, in_users_language(code)), hint)
+            .at(path)
+            .with_number(static_cast<long>(code));
     };
     switch (code) {
         case ERROR_FILE_NOT_FOUND:
@@ -178,7 +181,7 @@ Error system_error(const fs::path& path, std::string_view step, DWORD code) {
         case ERROR_BAD_NETPATH:
         case ERROR_BAD_NET_NAME:
         case ERROR_NOT_READY: return error(ErrorCode::not_found);
-        case ERROR_ACCESS_DENIED:
+        case ERROR_ACCESS_DENIED: return error(ErrorCode::access_denied, Hint::allow_program);
         case ERROR_NETWORK_ACCESS_DENIED:
         case ERROR_PRIVILEGE_NOT_HELD: return error(ErrorCode::access_denied, Hint::be_administrator);
         case ERROR_WRITE_PROTECT: return error(ErrorCode::access_denied, Hint::write_protected);
@@ -206,6 +209,11 @@ bool is_missing(DWORD code) {
 bool is_unsupported(DWORD code) {
     return code == ERROR_INVALID_PARAMETER || code == ERROR_INVALID_FUNCTION || code == ERROR_NOT_SUPPORTED ||
            code == ERROR_CALL_NOT_IMPLEMENTED || code == ERROR_INVALID_LEVEL;
+}
+
+bool stops_renaming(DWORD code) {
+    return code == ERROR_ALREADY_EXISTS || code == ERROR_FILE_EXISTS || is_missing(code) || code == ERROR_DISK_FULL ||
+           code == ERROR_HANDLE_DISK_FULL || code == DISK_QUOTA_EXCEEDED || code == DISK_RESOURCES_EXHAUSTED;
 }
 
 void fail(const fs::path& path, std::string_view step) {

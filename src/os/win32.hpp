@@ -69,6 +69,9 @@ inline constexpr DWORD NO_FOLLOW = FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACK
 /// The system, or the file system, does not know this call.
 [[nodiscard]] bool is_unsupported(DWORD code);
 
+/// What keeps a file from being linked under a name keeps it from being renamed to it, too.
+[[nodiscard]] bool stops_renaming(DWORD code);
+
 /// Another program's use of the file keeps us from it.
 [[nodiscard]] Error busy_error(const std::filesystem::path& path, std::string_view step, DWORD code);
 

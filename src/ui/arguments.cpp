@@ -52,7 +52,18 @@ bool is_path_option(const std::string& name) {
     return name == "--input" || name == "--env" || name == "--exclude" || name == "--package";
 }
 
-std::string marked(const std::string& path) {
+/// A quote behind a backslash is none to Windows. A final one is dropped later (to_path).
+std::string marked(const std::string& path, const Grammar& grammar) {
+    const std::size_t quote = path.find('"');
+    if (!grammar.quotes_in_names && quote < path.size() - 1) {
+        std::string before = path.substr(0, quote);
+        while (before.ends_with('\\')) {
+            before.pop_back();
+        }
+        throw Error(
+            ErrorCode::usage, fmt::format("there is a quotation mark in {}", path),
+            fmt::format("Windows takes \\\" for one: write the path without its last backslash: \"{}\"", before));
+    }
     return PATH_MARK + path;
 }
 
@@ -117,9 +128,9 @@ std::vector<std::string> prepared_for_cli11(const std::vector<std::string>& argu
                              (word.kind == Word::value && is_path_option(word.option_name));
         if (word.kind == Word::option && is_path_option(word.option_name) && word.text != word.option_name) {
             result.push_back(word.option_name);
-            result.push_back(marked(word.text.substr(word.option_name.size() + 1)));
+            result.push_back(marked(word.text.substr(word.option_name.size() + 1), grammar));
         } else {
-            result.push_back(is_path ? marked(word.text) : word.text);
+            result.push_back(is_path ? marked(word.text, grammar) : word.text);
         }
         if (word.text == "--version" && word.kind == Word::option) {
             return {"--version"};

@@ -304,6 +304,7 @@ bool takes_value(const CLI::App& app, std::string_view name) {
 
 Grammar grammar_of(const CLI::App& app) {
     Grammar grammar;
+    grammar.quotes_in_names = std::filesystem::path::preferred_separator != '\\';
     grammar.commands = command_names(app);
     grammar.takes_files = [](std::string_view command) { return from_string<Command>(command).has_value(); };
     grammar.takes_value = [&app](std::string_view name) {

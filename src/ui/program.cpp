@@ -108,6 +108,7 @@ int run_program(const std::vector<std::string>& arguments) {
         CommandLine line = parse_command_line(arguments);
         if (line.no_command) {
             os::write(os::Stream::standard_error, line.text);
+            os::keep_window_open();
             if (line.json) {
                 print(json_of_failure({}, Error(ErrorCode::usage, "no command"), ExitStatus::error));
             }

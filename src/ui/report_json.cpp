@@ -66,6 +66,9 @@ private:
 
 Json to_json(const Error& error, const std::string& hint) {
     Json json{{"code", to_string(error.code())}, {"message", printable(error.message())}};
+    if (error.number() != 0) {
+        json["number"] = error.number();
+    }
     if (!hint.empty()) {
         json["hint"] = error.code() == ErrorCode::ambiguous ? printable_lines(hint) : printable(hint);
     }

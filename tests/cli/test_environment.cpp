@@ -115,6 +115,10 @@ TEST_CASE("environment: --exclude passes over what a glob names, and what a pack
                contains("1 file: 1 unpatched; 7 passed over by --exclude\n"));
     CHECK_THAT(session.fixnvpe({"scan", "--env", "venv", "--exclude", "torch", "--exclude", "cupy"}).out,
                contains("8 passed over by --exclude\n"));
+    session.writable(packages / "cupy" / "gone.dll.bak");
+    CHECK(session.json({"verify", "--env", "venv"}).at("orphans").size() == 1);
+    CHECK(session.json({"verify", "--env", "venv", "--exclude", "gone.*"}).at("orphans").empty());
+    fs::remove(session / packages / "cupy" / "gone.dll.bak");
     // In a folder that was named, too.
     CHECK(session.told({"patch", "--exclude", "cu*", "--exclude", "torch", "venv"}) == "exit 0");
     CHECK(session.told({"patch", "--exclude", "torch", "venv"}) == core + " patched+patched; saves 4096; exit 0");

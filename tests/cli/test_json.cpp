@@ -73,7 +73,9 @@ void check_commit(const Json& commit) {
 void check_error(const Json& error) {
     Keys keys = keys_of(error);
     keys.erase("hint");
+    keys.erase("number");
     CHECK(keys == Keys{"code", "message"});
+    CHECK((!error.contains("number") || error.at("number") > 0));
     CHECK(CODES.contains(error.at("code").get<std::string>()));
     CHECK_FALSE(error.at("message").get<std::string>().empty());
     CHECK((!error.contains("hint") || !error.at("hint").get<std::string>().empty()));

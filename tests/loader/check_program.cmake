@@ -3,7 +3,7 @@
 # The program is one file of a few MB that needs no DLL beyond the system's.
 cmake_minimum_required(VERSION 3.25)
 
-set(system_dlls ADVAPI32 KERNEL32 SHELL32 msvcrt) # msvcrt.dll is part of Windows; MSVCP140.dll is not
+set(system_dlls ADVAPI32 KERNEL32 bcrypt msvcrt ws2_32) # Mbed TLS, which LIEF brings, needs bcrypt and ws2_32; msvcrt.dll is part of Windows; MSVCP140.dll is not
 
 file(SIZE "${PROGRAM}" size)
 if(size GREATER 8000000)

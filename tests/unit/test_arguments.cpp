@@ -48,6 +48,23 @@ bool has_json(const std::string& line) {
     return has_flag(words_in(line), "--json", grammar());
 }
 
+/// On Windows, where no name has a quotation mark.
+std::string prepared_on_windows(const std::vector<std::string>& words) {
+    Grammar windows = grammar();
+    windows.quotes_in_names = false;
+    try {
+        std::string result;
+        for (const std::string& word : prepared_for_cli11(words, windows)) {
+            result += "[" + word + "]";
+        }
+        std::replace(result.begin(), result.end(), PATH_MARK, '@');
+        return result;
+    } catch (const Error& error) {
+        CHECK(error.code() == ErrorCode::usage);
+        return describe(error);
+    }
+}
+
 std::string failure(const std::string& line) {
     try {
         return "no error: " + prepared(line);
@@ -165,6 +182,19 @@ TEST_CASE("arguments: a flag is given, unless it stands for a file or a value") 
         INFO(line);
         CHECK_FALSE(has_json(line));
     }
+}
+
+TEST_CASE("arguments: on Windows a path that swallowed what follows it is an error that says how to write it") {
+    const std::string error =
+        "there is a quotation mark in C:\\my files\\lib\" -n\n"
+        "  hint: Windows takes \\\" for one: write the path without its last backslash: \"C:\\my files\\lib\"";
+    const std::string swallowed = "C:\\my files\\lib\" -n";  // of "C:\my files\lib\" -n
+    CHECK(prepared_on_windows({"patch", swallowed}) == error);
+    CHECK(prepared_on_windows({"--input", swallowed}) == error);
+    CHECK(prepared_on_windows({"verify", "--env=" + swallowed}) == error);
+    CHECK(prepared_on_windows({"patch", "C:\\my files\\lib\""}) == "[patch][@C:\\my files\\lib\"]");
+    CHECK(prepared_on_windows({"patch", "", "C:\\a"}) == "[patch][@][@C:\\a]");
+    CHECK(prepared("patch a\"b") == "patch @a\"b");  // elsewhere it is a name
 }
 
 TEST_CASE("arguments: the nearest word is suggested, if two letters or fewer are wrong") {

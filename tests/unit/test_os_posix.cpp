@@ -102,6 +102,20 @@ TEST_CASE("os/process: a signal that is ignored stays ignored, any other sets th
     }
 }
 
+TEST_CASE("os/process: the second Ctrl-C ends the program") {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        os::catch_interrupts();
+        std::raise(SIGINT);
+        std::raise(SIGINT);
+        ::_exit(0);
+    }
+    REQUIRE(child > 0);
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status));
+}
+
 }  // namespace fixnvpe::test
 
 #endif

@@ -277,6 +277,22 @@ TEST_CASE("python_env: py launcher's Pythons come after those on PATH") {
     world.temp.file("Python312/python312.dll");
     world.torch("Roaming/Python/Python312/site-packages");
     world.point("APPDATA", "Roaming");
+    SECTION("and those that python.org's installer and the Python install manager put there") {
+        world.torch("Local/Programs/Python/Python310/Lib/site-packages");
+        world.temp.file("Local/Programs/Python/Python310/python.exe");
+        world.torch("Local/Python/pythoncore-3.14-64/Lib/site-packages");
+        world.temp.file("Local/Python/pythoncore-3.14-64/python.exe");
+        world.temp.folder("Local/Python/bin");
+        world.point("LOCALAPPDATA", "Local");
+        CHECK(world.found() ==
+              "Local/Programs/Python/Python310 (py launcher): Local/Programs/Python/Python310/Lib/site-packages");
+        fs::remove_all(world.temp / "Local/Programs");
+        CHECK(world.found() ==
+              "Local/Python/pythoncore-3.14-64 (py launcher): Local/Python/pythoncore-3.14-64/Lib/site-packages");
+        return;
+    }
+    world.temp.file("Python312/python.exe");
+    world.temp.file("Python39/python.exe");
     world.query.registered = {world.temp / "removed", world.temp / "Python312", world.temp / "Python39"};
     CHECK(world.found() ==
           "Python312 (py launcher): Roaming/Python/Python312/site-packages Python312/Lib/site-packages");

@@ -143,9 +143,12 @@ TEST_CASE("report/json: of a file that can't be read every key is there, and wha
     FileOutcome file = other_outcome("a.dll", Status::error);
     Json expected = bare("a.dll", "error");
     CHECK(object_of(file) == expected);
-    file.error = Error(ErrorCode::disk_full, "write: no space\x1b", Hint::free_space).at("a.dll.fixnvpe-tmp");
-    expected["error"] = {
-        {"code", "disk-full"}, {"message", "write: no space\\x1b"}, {"hint", "free some space, or try --backup undo"}};
+    file.error =
+        Error(ErrorCode::disk_full, "write: no space\x1b", Hint::free_space).at("a.dll.fixnvpe-tmp").with_number(28);
+    expected["error"] = {{"code", "disk-full"},
+                         {"message", "write: no space\\x1b"},
+                         {"number", 28},
+                         {"hint", "free some space, or try --backup undo"}};
     CHECK(object_of(file) == expected);
     expected["error"]["hint"] = "free some space";
     CHECK(object_of(file, Command::restore) == expected);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "fixnvpe/base/text.hpp"
 #include "fixnvpe/os/process.hpp"
 #include "support/catch.hpp"
 #include "support/temp_folder.hpp"
@@ -464,5 +465,26 @@ TEST_CASE("targets: names that are no UTF-8, and names of special characters") {
 }
 
 #endif
+
+TEST_CASE("targets: a path with blanks that the shell has cut is named whole in the hint") {
+    const TempFolder temp;
+    temp.file("my own files/a.dll");
+    const auto problems = [&](const std::vector<std::string>& names) {
+        std::vector<std::string> texts;
+        for (const std::string& name : names) {
+            texts.push_back(name.starts_with("+") ? name.substr(1) : os::from_path(temp / name));
+        }
+        std::string text;
+        for (const Error& problem : find_targets(texts).problems) {
+            text += problem.detail() + "; ";
+        }
+        return text;
+    };
+    const std::string whole = os::from_path(temp / "my own files/a.dll");
+    CHECK_THAT(problems({"my", "+own", "+files/a.dll"}),
+               contains("put a path with blanks in quotes: \"" + printable(whole)));
+    CHECK(problems({"my", "+own"}).find("quotes") == std::string::npos);
+    CHECK(problems({"my own files/a.dll", "+nothing"}).find("quotes") == std::string::npos);
+}
 
 }  // namespace fixnvpe::test

@@ -1,6 +1,8 @@
 #include "windows.hpp"
 
+#include <chrono>
 #include <memory>
+#include <thread>
 
 #include "fixnvpe/base/text.hpp"
 #include "fixnvpe/os/names.hpp"
@@ -9,6 +11,82 @@
 #include "support/temp_folder.hpp"
 
 namespace fixnvpe::test {
+
+TEST_CASE("os/names on Windows: what a virus scanner holds for a moment is waited for") {
+    const TempFolder temp;
+    const fs::path file = temp / "a.dll";
+    const fs::path other = temp / "b.dll";
+    const auto held_for = [](const fs::path& path, int milliseconds) {
+        Handle handle = open(path, GENERIC_READ, FILE_SHARE_READ);
+        REQUIRE(handle);
+        return std::jthread([handle = std::move(handle), milliseconds] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+        });
+    };
+    REQUIRE(put(file, "new"));
+    {
+        const std::jthread scanner = held_for(file, 300);
+        os::rename_new(file, other);
+    }
+    CHECK(get(other) == "new");
+    REQUIRE(put(file, "newer"));
+    {
+        const std::jthread scanner = held_for(other, 300);
+        os::rename_over(file, other);
+    }
+    CHECK(get(other) == "newer");
+    {
+        const std::jthread scanner = held_for(other, 300);
+        CHECK(os::remove(other));
+    }
+    CHECK(os::info_of(other).type == os::FileType::missing);
+}
+
+TEST_CASE("os/names on Windows: where the file system has no hard links, or none here, a file is renamed") {
+    for (const DWORD code : {DWORD{396} /* a folder of OneDrive's */, DWORD{ERROR_INVALID_FUNCTION},
+                             DWORD{ERROR_ACCESS_DENIED}, DWORD{ERROR_TOO_MANY_LINKS}, DWORD{ERROR_NOT_SUPPORTED}}) {
+        CHECK_FALSE(win32::stops_renaming(code));
+    }
+    for (const DWORD code : {DWORD{ERROR_ALREADY_EXISTS}, DWORD{ERROR_FILE_NOT_FOUND}, DWORD{ERROR_PATH_NOT_FOUND},
+                             DWORD{ERROR_DISK_FULL}}) {
+        CHECK(win32::stops_renaming(code));
+    }
+}
+
+TEST_CASE("os/names on Windows: an error carries the system's number") {
+    const TempFolder temp;
+    try {
+        os::rename_new(temp / "nowhere" / "a.dll", temp / "b.dll");
+        FAIL("renamed");
+    } catch (const Error& error) {
+        CHECK(error.code() == ErrorCode::not_found);
+        CHECK(error.number() == ERROR_PATH_NOT_FOUND);
+        CHECK(error.message().ends_with(" (3)"));
+    }
+}
+
+TEST_CASE("os/names on Windows: the root of a path is a drive, or a server's share") {
+    const auto check = [](const wchar_t* path, const wchar_t* root, const wchar_t* rest) {
+        INFO(win32::from_wide(path));
+        CHECK(os::split_root(path).root.native() == root);
+        CHECK(os::split_root(path).rest.native() == rest);
+    };
+    check(L"C:\\a\\b.dll", L"C:\\", L"a\\b.dll");
+    check(L"C:a\\b.dll", L"C:", L"a\\b.dll");
+    check(L"C:\\", L"C:\\", L"");
+    check(L"\\a\\b.dll", L"\\", L"a\\b.dll");
+    check(L"a\\b.dll", L"", L"a\\b.dll");
+    check(L"", L"", L"");
+    check(L"\\\\srv\\share\\env\\*.dll", L"\\\\srv\\share\\", L"env\\*.dll");
+    check(L"//srv/share/env/*.dll", L"//srv/share/", L"env/*.dll");
+    check(L"\\\\srv\\share", L"\\\\srv\\share", L"");
+    check(L"\\\\srv\\share\\", L"\\\\srv\\share\\", L"");
+    check(L"\\\\srv", L"\\\\srv", L"");
+    check(L"\\\\?\\UNC\\srv\\share\\a", L"\\\\?\\UNC\\srv\\share\\", L"a");
+    check(L"\\\\?\\C:\\a", L"\\\\?\\C:\\", L"a");
+    check(L"\\\\?\\Volume{1}\\a", L"\\\\?\\Volume{1}\\", L"a");
+    check(L"\\\\.\\pipe\\x", L"\\\\.\\pipe\\", L"x");
+}
 namespace {
 
 using os::File;

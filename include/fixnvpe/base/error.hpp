@@ -75,6 +75,7 @@ enum class Hint {
     report,  ///< a bug
     be_owner_or_root,
     be_administrator,
+    allow_program,   ///< Windows' controlled folder access may stop it
     be_in_group,     ///< the file's: its owner is not
     take_mark_away,  ///< immutable or append-only, which stops even root; detail: "chattr -i FILE"
     mounted_read_only,
@@ -112,6 +113,8 @@ public:
 
     /// The same error, said of this file: throw Error(…).at(path).
     [[nodiscard]] Error at(std::filesystem::path path) &&;
+    /// The same error, for which the system had this number (errno, GetLastError()).
+    [[nodiscard]] Error with_number(long number) &&;
 
     [[nodiscard]] ErrorCode code() const noexcept { return code_; }
     /// Empty where the thrower did not know it: functions over plain values do not.
@@ -119,6 +122,8 @@ public:
     [[nodiscard]] const std::string& message() const noexcept { return message_; }
     [[nodiscard]] Hint hint() const noexcept { return hint_; }
     [[nodiscard]] const std::string& detail() const noexcept { return detail_; }
+    /// The system's; 0: it did not come from there.
+    [[nodiscard]] long number() const noexcept { return number_; }
     [[nodiscard]] const char* what() const noexcept override { return message_.c_str(); }
 
 private:
@@ -127,6 +132,7 @@ private:
     std::string message_;
     Hint hint_;
     std::string detail_;
+    long number_ = 0;
 };
 
 /// Takes back what was begun before an error, which is the one that is told and not what fails now.

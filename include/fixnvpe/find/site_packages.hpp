@@ -22,10 +22,11 @@ namespace fixnvpe {
 /// The names in a folder.
 [[nodiscard]] std::vector<std::filesystem::path> names_in(const std::filesystem::path& folder);
 
-/// 11 for python3.11, Python311, python311.dll and Python311-32; nothing for any other name.
+/// 11 for python3.11, Python311, python311.dll, Python311-32 and pythoncore-3.11-64; nothing for any other name.
 [[nodiscard]] std::optional<unsigned> minor_version(const std::filesystem::path& name);
 
-/// The folders python3.X or Python3X in `parent`, the newest first; all of them if `minor` is not known.
+/// The folders python3.X, Python3X or pythoncore-3.X-64 in `parent`, the newest first; all of them if `minor` is not
+/// known.
 [[nodiscard]] std::vector<std::filesystem::path> python_folders(const std::filesystem::path& parent,
                                                                 std::optional<unsigned> minor);
 

@@ -43,6 +43,14 @@ struct FolderEntry {
 /// @throws Error not_found (also for a link to nothing), link (a link to itself), access_denied, io
 [[nodiscard]] std::filesystem::path canonical(const std::filesystem::path& path);
 
+/// A path in two.
+struct Rooted {
+    std::filesystem::path
+        root;  ///< "/", "C:\\", "\\\\server\\share\\", of which the standard library may see only "\\"
+    std::filesystem::path rest;
+};
+[[nodiscard]] Rooted split_root(const std::filesystem::path& path);
+
 /// As info_of, but of what a link leads to.
 /// @throws Error as info_of and canonical
 [[nodiscard]] FileInfo info_behind(const std::filesystem::path& path);

@@ -10,8 +10,11 @@
 /// The one door to the process's surroundings: arguments, environment, terminal, Ctrl-C.
 namespace fixnvpe::os {
 
+/// What main() has: wchar_t on Windows, where it is called wmain().
+using NativeChar = std::filesystem::path::value_type;
+
 /// The command line without the program's name, as UTF-8 on Windows and as the bytes given elsewhere.
-[[nodiscard]] std::vector<std::string> arguments(int argc, const char* const* argv);
+[[nodiscard]] std::vector<std::string> arguments(int argc, const NativeChar* const* argv);
 
 /// The file of the running program, without links; empty where the system does not tell.
 [[nodiscard]] std::filesystem::path program_file();
@@ -22,6 +25,9 @@ namespace fixnvpe::os {
 
 /// The value of an environment variable; nothing if it is unset or empty.
 [[nodiscard]] std::optional<std::string> environment(const char* name);
+
+/// Started by a double click in Explorer, a program has a console window that ends with it: waits for Enter then.
+void keep_window_open();
 
 enum class Stream { standard_output, standard_error };
 [[nodiscard]] bool is_terminal(Stream stream);
@@ -39,8 +45,8 @@ void prepare_streams();
 /// full
 std::optional<Error> write(Stream stream, const std::string& text);
 
-/// From now on Ctrl-C (SIGINT, SIGTERM, SIGHUP; Ctrl-Break and a closing console on Windows) only sets a flag. A signal
-/// that is ignored already, as nohup has it, stays ignored.
+/// From now on Ctrl-C (SIGINT, SIGTERM, SIGHUP; Ctrl-Break and a closing console on Windows) only sets a flag, and
+/// the second ends the program. A signal that is ignored already, as nohup has it, stays ignored.
 void catch_interrupts();
 [[nodiscard]] bool interrupted();
 

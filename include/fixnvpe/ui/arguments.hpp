@@ -13,6 +13,7 @@ struct Grammar {
     std::vector<std::string> commands;  ///< all of them, and which take files
     std::function<bool(std::string_view)> takes_files;
     std::function<bool(std::string_view)> takes_value;  ///< of an option: "--input", "-j"
+    bool quotes_in_names = true;                        ///< false on Windows: a path with one was cut wrongly
 };
 
 /// Stands before each word that is a path: CLI11 splits and strips words in brackets, and ends a list at "++".
@@ -20,7 +21,8 @@ inline constexpr char PATH_MARK = '\x01';
 
 /// Puts the command first, wherever it stands, and marks the TARGETs and the values of --input and --env. `help
 /// COMMAND` is `COMMAND --help`; fixNvPe.py's `--input GLOB` without a command is `patch --input GLOB`.
-/// @throws Error usage: the first word that is no option is no command, with the nearest one as its hint
+/// @throws Error usage: the first word that is no option is no command, with the nearest one as its hint; or what
+/// Windows made of "C:\my files\" -n, which is one word
 [[nodiscard]] std::vector<std::string> prepared_for_cli11(const std::vector<std::string>& arguments,
                                                           const Grammar& grammar);
 
