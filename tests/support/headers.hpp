@@ -29,7 +29,7 @@ struct Headers {
 [[nodiscard]] std::vector<Headers> fixtures();
 [[nodiscard]] Headers fixture(const std::string& name);
 
-/// Every line of testdata/shapes.jsonl, without what lies behind the headers.
+/// Every shape of a real DLL (support/shapes.hpp), without what lies behind the headers.
 [[nodiscard]] std::vector<Headers> shapes();
 
 /// What a reader made of a file: an image, or an error. Equal if the image is, or the error's code.
