@@ -25,7 +25,7 @@ HeaderFacts facts_of(const Dll& dll) {
                       {}};
     for (const Section& section : image.sections) {
         if (section.is_fatbin()) {
-            facts.fatbins.push_back({section.virtual_size, section.writable()});
+            facts.fatbins.push_back({section.name, section.virtual_size, section.writable()});
         } else if (const std::uint64_t bytes = commit_charge(section); bytes != 0) {
             facts.data.push_back({section.name, bytes});
         }

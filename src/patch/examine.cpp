@@ -199,7 +199,7 @@ bool is_none_of_ours(const std::filesystem::path& path) {
         bytes.resize(file.read_at(0, bytes));
     }
     // Where fat binaries lie, and what a split calls them.
-    constexpr std::array<std::string_view, 3> names{FATBIN_SECTION, "__nv_rel", ".fixnv"};
+    constexpr std::array<std::string_view, 3> names{FATBIN_SECTION, RELOCATABLE_FATBIN_SECTION, ".fixnv"};
     return std::none_of(names.begin(), names.end(), [&](std::string_view name) {
         return std::search(bytes.begin(), bytes.end(), name.begin(), name.end()) != bytes.end();
     });

@@ -29,7 +29,7 @@ struct Reading {
 
 constexpr const char* DESCRIPTION =
     "Makes CUDA DLLs stop eating the Windows page file: patches the DLLs whose GPU code lies in a writable\n"
-    "section (.nv_fatb), so that each process no longer commits memory for it.\n";
+    "section (.nv_fatb, __nv_rel), so that each process no longer commits memory for it.\n";
 
 constexpr const char* TARGET_HELP =
     "A file, a folder (searched to the bottom for *.dll, *.pyd, *.node, *.exe, *.mexw64 and *.so) or a glob (*, ?, "
@@ -126,17 +126,18 @@ CLI::App& add_command(CLI::App& app, Reading& reading, Command command, const st
 void add_commands(CLI::App& app, Reading& reading) {
     Request& request = reading.line.request;
 
-    CLI::App& patch =
-        add_command(app, reading, Command::patch, "Clear DYNAMIC_BASE, drop MEM_WRITE on .nv_fatb, keep a backup",
-                    "  fixnvpe patch\n"
-                    "  fixnvpe patch \"C:\\Python310\\Lib\\site-packages\\torch\\lib\\*.dll\"\n"
-                    "  fixnvpe patch --dry-run torch/lib\n"
-                    "  fixnvpe patch --backup undo --aslr keep torch/lib\n");
+    CLI::App& patch = add_command(app, reading, Command::patch,
+                                  "Clear DYNAMIC_BASE, drop MEM_WRITE on .nv_fatb and __nv_rel, keep a backup",
+                                  "  fixnvpe patch\n"
+                                  "  fixnvpe patch \"C:\\Python310\\Lib\\site-packages\\torch\\lib\\*.dll\"\n"
+                                  "  fixnvpe patch --dry-run torch/lib\n"
+                                  "  fixnvpe patch --backup undo --aslr keep torch/lib\n");
     add_exclude(patch, reading);
     patch.add_flag("-n,--dry-run", request.dry_run, "Say what would be done, write nothing");
-    add_choice(patch, "--aslr", request.policy.aslr,
-               "auto (default): clear DYNAMIC_BASE in the files whose .nv_fatb is writable; keep: never touch it; "
-               "clear: clear it in every file that has .nv_fatb, as fixNvPe.py did");
+    add_choice(
+        patch, "--aslr", request.policy.aslr,
+        "auto (default): clear DYNAMIC_BASE in the files whose GPU code (.nv_fatb, __nv_rel) is writable; keep: never "
+        "touch it; clear: clear it in every file that has such code, as fixNvPe.py did");
     add_choice(patch, "--backup", request.policy.backup,
                "full (default): NAME.bak, the original file; undo: NAME.fixnvpe-undo, some 10 KB that hold "
                "the changed fields, and the file is edited in place; none: neither");

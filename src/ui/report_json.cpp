@@ -113,7 +113,8 @@ void add_headers(Json& json, const HeaderFacts& headers, const CommitCharge& com
     json["guard_cf"] = headers.guard_cf;
     json["signed"] = headers.is_signed;
     for (const Fatbin& fatbin : headers.fatbins) {
-        json["fatbin"].push_back({{"virtual_size", fatbin.virtual_size}, {"writable", fatbin.writable}});
+        json["fatbin"].push_back(
+            {{"name", fatbin.name}, {"virtual_size", fatbin.virtual_size}, {"writable", fatbin.writable}});
     }
     for (const WritableData& data : headers.data) {
         json["data"].push_back({{"name", printable(data.name)}, {"bytes", data.bytes}});

@@ -75,7 +75,7 @@ private:
     std::uint64_t columns_ = 0;
 };
 
-/// Bytes in writable sections that are no .nv_fatb: they stay whatever is patched.
+/// Bytes in writable sections that are no fatbin sections: they stay whatever is patched.
 std::uint64_t data_of(const FileOutcome& file) {
     return !file.headers ? 0
                          : std::accumulate(file.headers->data.begin(), file.headers->data.end(), std::uint64_t{0},

@@ -59,7 +59,12 @@ std::string what_is_set(const FileOutcome& file) {
     }
     const bool aslr = std::any_of(file.edits.begin(), file.edits.end(),
                                   [](const Edit& edit) { return edit.field == Field::dll_characteristics; });
-    return aslr ? "DYNAMIC_BASE is set" : ".nv_fatb is writable";
+    if (aslr || !file.headers) {
+        return "DYNAMIC_BASE is set";
+    }
+    const auto& fatbins = file.headers->fatbins;
+    const auto writable = std::find_if(fatbins.begin(), fatbins.end(), [](const Fatbin& f) { return f.writable; });
+    return writable == fatbins.end() ? std::string() : writable->name + " is writable";
 }
 
 /// What is said of a file behind its name. What went wrong is an error, and said as one.

@@ -18,7 +18,7 @@ mode, path = sys.argv[1:]
 if mode != "open":
     shutil.copy2(path, path + "_bak")
 pe = pefile.PE(path, fast_load=True)
-fatbins = [s for s in pe.sections if s.Name == b".nv_fatb"]
+fatbins = [s for s in pe.sections if s.Name in (b".nv_fatb", b"__nv_rel")]
 if mode != "open":
     pe.OPTIONAL_HEADER.DllCharacteristics &= ~DYNAMIC_BASE
     for section in fatbins:

@@ -111,7 +111,8 @@ void check_file(const Json& file) {
     }
     CHECK(file.at("fatbin").is_array());
     for (const Json& fatbin : file.at("fatbin")) {
-        CHECK(keys_of(fatbin) == Keys{"virtual_size", "writable"});
+        CHECK(keys_of(fatbin) == Keys{"name", "virtual_size", "writable"});
+        CHECK((fatbin.at("name") == ".nv_fatb" || fatbin.at("name") == "__nv_rel"));
         check_number(fatbin, "virtual_size");
         CHECK(fatbin.at("writable").is_boolean());
     }
@@ -250,7 +251,7 @@ TEST_CASE("json: the values are those of the file") {
     CHECK(a.at("high_entropy_va") == true);
     CHECK(a.at("guard_cf") == false);
     CHECK(a.at("signed") == true);
-    CHECK(a.at("fatbin") == Json::array({{{"virtual_size", 528}, {"writable", false}}}));
+    CHECK(a.at("fatbin") == Json::array({{{"name", ".nv_fatb"}, {"virtual_size", 528}, {"writable", false}}}));
     CHECK(a.at("commit") == Json{{"now", 16384}, {"after", 12288}, {"saved", 4096}});
     REQUIRE(a.at("edits").size() == 3);
     CHECK(a.at("edits").at(1) ==

@@ -64,7 +64,7 @@ TEST_CASE("usage: --help goes to standard output, names every command and exit s
     CHECK(output.err.empty());
     const std::string help = in_one_line(output.out);
     CHECK_THAT(help, contains("Makes CUDA DLLs stop eating the Windows page file"));
-    CHECK_THAT(help, contains("patch Clear DYNAMIC_BASE, drop MEM_WRITE on .nv_fatb, keep a backup"));
+    CHECK_THAT(help, contains("patch Clear DYNAMIC_BASE, drop MEM_WRITE on .nv_fatb and __nv_rel, keep a backup"));
     CHECK_THAT(help, contains("verify Report each file's status; write nothing"));
     CHECK_THAT(help, contains("restore Put the originals back"));
     for (const std::string& option : COMMON_OPTIONS) {

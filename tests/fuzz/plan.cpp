@@ -18,7 +18,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 /// What the bits are that this policy asks to clear, from the specification: all others must stay.
 Bytes expected_but_check_sum(const PeImage& image, AslrPolicy policy, Bytes bytes) {
-    const auto is_fatbin = [](const Section& s) { return s.name == ".nv_fatb"; };
+    const auto is_fatbin = [](const Section& s) { return s.name == ".nv_fatb" || s.name == "__nv_rel"; };
     const auto is_writable_fatbin = [&](const Section& s) { return is_fatbin(s) && s.characteristics >> 31 == 1; };
     const auto any = [&](const auto& predicate) {
         return std::any_of(image.sections.begin(), image.sections.end(), predicate);

@@ -45,7 +45,8 @@ std::uint32_t changeable(const PeImage& image, const Edit& edit) {
         return 0x40;
     }
     for (std::size_t i = 0; i < image.sections.size(); ++i) {
-        if (edit.field == Field::section_characteristics && edit.width() == 4 && image.sections[i].name == ".nv_fatb" &&
+        if (edit.field == Field::section_characteristics && edit.width() == 4 &&
+            (image.sections[i].name == ".nv_fatb" || image.sections[i].name == "__nv_rel") &&
             edit.offset == image.layout.section_table + 40 * i + 36) {
             return 0x80000000;
         }

@@ -17,7 +17,7 @@ DYNAMIC_BASE = 0x40
 
 
 def fatbins(pe):
-    return [s for s in pe.sections if s.Name == b".nv_fatb"]
+    return [s for s in pe.sections if s.Name in (b".nv_fatb", b"__nv_rel")]
 
 
 def patch(pe, policy):

@@ -216,8 +216,9 @@ TEST_CASE("oracle: llvm-readobj reads the flags that verify --json prints, befor
             CHECK(ours.at("signed") == (theirs.certificate_table_size != 0));
             Json fatbins = Json::array();
             for (const ReadobjSection& section : theirs.sections) {
-                if (section.name == ".nv_fatb") {
-                    fatbins.push_back({{"virtual_size", section.virtual_size},
+                if (section.name == ".nv_fatb" || section.name == "__nv_rel") {
+                    fatbins.push_back({{"name", section.name},
+                                       {"virtual_size", section.virtual_size},
                                        {"writable", (section.characteristics & MEM_WRITE) != 0}});
                 }
             }

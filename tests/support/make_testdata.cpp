@@ -58,6 +58,13 @@ PeSpec with_second_fatbin(PeSpec spec, std::uint32_t characteristics) {
     return spec;
 }
 
+/// GPU code from separate compilation beside `.nv_fatb`, which is read-only.
+PeSpec relocatable(std::uint32_t characteristics) {
+    PeSpec spec = with_second_fatbin(read_only(X64), characteristics);
+    spec.sections[spec.sections.size() - 2].name = RELOCATABLE_FATBIN_SECTION;
+    return spec;
+}
+
 PeSpec look_alikes() {
     PeSpec spec = plain_dll(X64);
     for (const char* name : {".nv_fat", ".nvFatBi", ".NV_FATB", "nv_fatb", ".nv_fatc"}) {
@@ -140,6 +147,8 @@ void write_fixtures(const Writer& write) {
     write.pe("pe/x64-writable-no-aslr.dll", without_dynamic_base(writable(X64)));
     write.pe("pe/x64-two-fatbins.dll", with_second_fatbin(writable(X64), SECTION_WRITABLE));
     write.pe("pe/x64-two-fatbins-one-writable.dll", with_second_fatbin(read_only(X64), SECTION_WRITABLE));
+    write.pe("pe/x64-relocatable.dll", relocatable(SECTION_WRITABLE));
+    write.pe("pe/x64-relocatable-read-only.dll", relocatable(SECTION_READ_ONLY));
     write.pe("pe/x64-look-alikes.dll", look_alikes());
     write.signed_pe("pe/x64-signed.dll", writable(X64));
     write.signed_pe("pe/x86-signed.dll", writable(X86));

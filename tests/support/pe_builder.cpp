@@ -517,7 +517,7 @@ PeSpec random_pe(std::uint64_t seed) {
     }
     for (std::uint64_t i = below(rng, 4); i > 0; --i) {
         TestSection fatbin;
-        fatbin.name = FATBIN_SECTION;
+        fatbin.name = chance(rng, 30) ? RELOCATABLE_FATBIN_SECTION : FATBIN_SECTION;
         fatbin.characteristics =
             (chance(rng, 60) ? SECTION_WRITABLE : SECTION_READ_ONLY) | (chance(rng, 10) ? IMAGE_SCN_MEM_SHARED : 0);
         fatbin.content = Content::fatbin;

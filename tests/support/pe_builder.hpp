@@ -118,8 +118,8 @@ using Rng = std::mt19937_64;
 [[nodiscard]] bool chance(Rng& rng, unsigned percent);
 [[nodiscard]] std::vector<std::uint8_t> random_bytes(Rng& rng, std::size_t count);
 
-/// A valid PE file of a few KB: any machine, alignments, flags, none to three `.nv_fatb`, look-alikes, overlay,
-/// signature and CheckSum.
+/// A valid PE file of a few KB: any machine, alignments, flags, none to three `.nv_fatb` or `__nv_rel`, look-alikes,
+/// overlay, signature and CheckSum.
 [[nodiscard]] PeSpec random_pe(std::uint64_t seed);
 
 /// Changes one to four things in the headers that `bytes` starts with: a field to a value that breaks things,

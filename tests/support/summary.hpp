@@ -17,9 +17,14 @@ inline FileOutcome cuda_outcome(std::filesystem::path path, Status status, std::
     file.path = std::move(path);
     file.status = status;
     file.needs_patch = writable;
-    file.headers =
-        HeaderFacts{bytes + 1024ULL, IMAGE_FILE_MACHINE_AMD64, 0x180000000, status != Status::patched, true, false,
-                    false,           {{bytes, writable}}};
+    file.headers = HeaderFacts{bytes + 1024ULL,
+                               IMAGE_FILE_MACHINE_AMD64,
+                               0x180000000,
+                               status != Status::patched,
+                               true,
+                               false,
+                               false,
+                               {{std::string(FATBIN_SECTION), bytes, writable}}};
     file.commit = {writable ? bytes : 0, 0, writable ? bytes : 0};
     return file;
 }

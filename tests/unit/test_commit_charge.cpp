@@ -52,16 +52,18 @@ TEST_CASE("commit charge: writable and not shared, VirtualSize, in whole pages")
         CHECK(other.saved == 0);
         CHECK(other.after == row.charged);
 
-        Section fatbin = section;
-        fatbin.name = FATBIN_SECTION;
-        const CommitCharge charge = commit_charge(image_of({fatbin}));
-        CHECK(charge.now == row.charged);
-        CHECK(charge.saved == row.charged);
-        CHECK(charge.after == 0);
+        for (const std::string_view name : {FATBIN_SECTION, RELOCATABLE_FATBIN_SECTION}) {
+            Section fatbin = section;
+            fatbin.name = name;
+            const CommitCharge charge = commit_charge(image_of({fatbin}));
+            CHECK(charge.now == row.charged);
+            CHECK(charge.saved == row.charged);
+            CHECK(charge.after == 0);
+        }
     }
 }
 
-TEST_CASE("commit charge: sections add up, past 4 GiB, and only .nv_fatb is saved") {
+TEST_CASE("commit charge: sections add up, past 4 GiB, and only fatbin sections are saved") {
     const Section data{.name = ".data", .virtual_size = 5000, .characteristics = SECTION_WRITABLE};
     const Section wrapper{.name = ".nvFatBi", .virtual_size = 24, .characteristics = SECTION_WRITABLE};
     const Section fatbin{.name = ".nv_fatb", .virtual_size = 0xC000'0000, .characteristics = SECTION_WRITABLE};

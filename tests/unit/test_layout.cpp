@@ -116,12 +116,15 @@ TEST_CASE("reader: a directory that the file doesn't have, or that lies behind i
     CHECK_FALSE(read_pe(fewer.bytes, fewer.file_size).is_signed(fewer.file_size));
 }
 
-TEST_CASE("image: only the exact eight bytes .nv_fatb are GPU code") {
-    for (const char* name : {".nv_fat", ".nvFatBi", ".NV_FATB", "nv_fatb", ".nv_fatc", "", ".nv_fatb "}) {
+TEST_CASE("image: only the exact eight bytes .nv_fatb or __nv_rel are GPU code") {
+    for (const char* name : {".nv_fat", ".nvFatBi", ".NV_FATB", "nv_fatb", ".nv_fatc", "", ".nv_fatb ", "__nv_re",
+                             "__nv_rem", "__NV_REL", ".nv_rel", "_nv_rel"}) {
         INFO(name);
         CHECK_FALSE(Section{.name = name}.is_fatbin());
     }
     CHECK(Section{.name = ".nv_fatb"}.is_fatbin());
+    CHECK(Section{.name = "__nv_rel"}.is_fatbin());
+    CHECK(RELOCATABLE_FATBIN_SECTION.size() == size_of::SectionName);
     CHECK(FATBIN_SECTION.size() == size_of::SectionName);
 }
 

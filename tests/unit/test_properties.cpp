@@ -49,8 +49,9 @@ Bytes expected_patch(const Bytes& original, AslrPolicy aslr) {
     bool was_writable = false;
     for (std::size_t i = 0; i < load(bytes, nt + 6, 2); ++i) {
         const std::size_t section = optional + load(bytes, nt + 20, 2) + 40 * i;
-        if (std::equal(bytes.begin() + static_cast<std::ptrdiff_t>(section),
-                       bytes.begin() + static_cast<std::ptrdiff_t>(section) + 8, ".nv_fatb")) {
+        const std::string name(bytes.begin() + static_cast<std::ptrdiff_t>(section),
+                               bytes.begin() + static_cast<std::ptrdiff_t>(section) + 8);
+        if (name == ".nv_fatb" || name == "__nv_rel") {
             has_fatbin = true;
             was_writable = was_writable || (load(bytes, section + 36, 4) & 0x80000000U) != 0;
             store(bytes, section + 36, 4, load(bytes, section + 36, 4) & 0x7FFFFFFFU);

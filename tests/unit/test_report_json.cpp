@@ -126,7 +126,7 @@ TEST_CASE("report/json: a file with all there is to say of it") {
                {"high_entropy_va", true},
                {"guard_cf", false},
                {"signed", false},
-               {"fatbin", Json::array({{{"virtual_size", 4096}, {"writable", false}}})},
+               {"fatbin", Json::array({{{"name", ".nv_fatb"}, {"virtual_size", 4096}, {"writable", false}}})},
                {"data", Json::array({{{"name", ".da\\xffta"}, {"bytes", 8192}}})},
                {"commit", {{"now", 4096}, {"after", 96}, {"saved", 4000}}},
                {"edits",

@@ -100,9 +100,10 @@ TEST_CASE("status: a file without .nv_fatb is no-fatbin whatever else it is") {
     }
 }
 
-TEST_CASE("status: one writable .nv_fatb of two is enough") {
+TEST_CASE("status: one writable fatbin section of two is enough") {
     CHECK(decided(fixture("x64-two-fatbins.dll"), AUTO).status == Status::unpatched);
     CHECK(decided(fixture("x64-two-fatbins-one-writable.dll"), AUTO).status == Status::unpatched);
+    CHECK(decided(fixture("x64-relocatable.dll"), AUTO).status == Status::unpatched);
 }
 
 TEST_CASE("status: every fixture is what testdata/README.md says") {
@@ -123,6 +124,8 @@ TEST_CASE("status: every fixture is what testdata/README.md says") {
         {"x64-odd-size.dll", Status::unpatched},
         {"x64-patched.dll", Status::patched},
         {"x64-read-only.dll", Status::not_needed},
+        {"x64-relocatable-read-only.dll", Status::not_needed},
+        {"x64-relocatable.dll", Status::unpatched},
         {"x64-section-alignment-512.dll", Status::refused},
         {"x64-signed-read-only.dll", Status::not_needed},
         {"x64-signed.dll", Status::unpatched},

@@ -86,13 +86,14 @@ struct Note {
     std::string by = {};  ///< programs; empty: not known
 };
 
-/// One .nv_fatb section.
+/// One fatbin section.
 struct Fatbin {
+    std::string name;
     std::uint32_t virtual_size = 0;  ///< bytes
     bool writable = false;
 };
 
-/// A writable section that is no .nv_fatb: what patching leaves.
+/// A writable section that is no fatbin section: what patching leaves.
 struct WritableData {
     std::string name;         ///< any bytes
     std::uint64_t bytes = 0;  ///< of commit, in each process

@@ -18,9 +18,9 @@ inline constexpr auto names_of<Command> = names<Command>({
 
 /// What to do about ASLR (IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE).
 enum class AslrPolicy {
-    automatic,  ///< clear it in the files whose .nv_fatb is writable
+    automatic,  ///< clear it in the files that have a writable fatbin section
     keep,       ///< never touch it
-    clear,      ///< clear it in every file that has .nv_fatb
+    clear,      ///< clear it in every file that has a fatbin section
 };
 
 template <>

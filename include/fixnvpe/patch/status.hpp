@@ -12,10 +12,10 @@ namespace fixnvpe {
 
 /// The state of one file.
 enum class Status {
-    unpatched,   ///< a .nv_fatb section is writable, or the policy is `clear` and DYNAMIC_BASE is set
+    unpatched,   ///< a fatbin section is writable, or the policy is `clear` and DYNAMIC_BASE is set
     patched,     ///< nothing to do any more
-    not_needed,  ///< .nv_fatb is read-only as shipped: nothing to gain
-    no_fatbin,   ///< a PE file without .nv_fatb
+    not_needed,  ///< fatbin sections are read-only as shipped: nothing to gain
+    no_fatbin,   ///< a PE file without a fatbin section
     refused,     ///< must not be patched
     not_pe,      ///< no PE file
     error,       ///< could not be read, truncated, malformed

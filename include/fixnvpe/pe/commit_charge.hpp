@@ -9,7 +9,7 @@ namespace fixnvpe {
 /// What a file costs of the commit limit in each process that maps it, in bytes.
 struct CommitCharge {
     std::uint64_t now = 0;    ///< as the file is
-    std::uint64_t after = 0;  ///< with its .nv_fatb read-only
+    std::uint64_t after = 0;  ///< with its fatbin sections read-only
     std::uint64_t saved = 0;  ///< now - after
 };
 

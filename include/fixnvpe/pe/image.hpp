@@ -9,8 +9,10 @@
 
 namespace fixnvpe {
 
-/// The section that CUDA compilers put GPU code into. Its name fills all 8 bytes.
+/// The sections that CUDA compilers put GPU code into: fat binaries, and relocatable ones from separate compilation
+/// (`__nv_relfatbin`, cut). Each name fills all 8 bytes.
 inline constexpr std::string_view FATBIN_SECTION = ".nv_fatb";
+inline constexpr std::string_view RELOCATABLE_FATBIN_SECTION = "__nv_rel";
 
 /// One entry of the section table (PE Format, "Section Table").
 struct Section {
@@ -21,7 +23,7 @@ struct Section {
     std::uint32_t pointer_to_raw_data = 0;  ///< file offset
     std::uint32_t characteristics = 0;      ///< IMAGE_SCN_*
 
-    [[nodiscard]] bool is_fatbin() const { return name == FATBIN_SECTION; }
+    [[nodiscard]] bool is_fatbin() const { return name == FATBIN_SECTION || name == RELOCATABLE_FATBIN_SECTION; }
     [[nodiscard]] bool writable() const { return (characteristics & IMAGE_SCN_MEM_WRITE) != 0; }
     friend bool operator==(const Section&, const Section&) = default;
 };
