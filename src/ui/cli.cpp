@@ -12,6 +12,7 @@
 #include "fixnvpe/pe/reader.hpp"
 #include "fixnvpe/ui/arguments.hpp"
 #include "fixnvpe/ui/completion.hpp"
+#include "help_texts.hpp"
 
 // Last: with CLI11 2.6 it brings Windows's macros.
 #include <CLI/CLI.hpp>
@@ -26,30 +27,6 @@ struct Reading {
     std::string env;
     Shell shell = Shell::bash;
 };
-
-constexpr const char* DESCRIPTION =
-    "Makes CUDA DLLs stop eating the Windows page file: patches the DLLs whose GPU code lies in a writable\n"
-    "section (.nv_fatb, __nv_rel), so that each process no longer commits memory for it.\n";
-
-constexpr const char* TARGET_HELP =
-    "A file, a folder (searched to the bottom for *.dll, *.pyd, *.node, *.exe, *.mexw64 and *.so) or a glob (*, ?, "
-    "[...], **). None: all packages of the active Python environment";
-
-constexpr const char* EXIT_STATUS_HELP =
-    "Exit status:\n"
-    "  0    done, or nothing to do\n"
-    "  1    verify found a file that needs patching\n"
-    "  2    an error: usage, no match, or at least one file failed or was refused\n"
-    "  130  interrupted\n";
-
-constexpr const char* COMPLETION_HELP =
-    "For every session, put into\n"
-    "  ~/.bashrc                    eval \"$(fixnvpe completion bash)\"\n"
-    "  ~/.zshrc, below compinit     source <(fixnvpe completion zsh)\n"
-    "  ~/.config/fish/config.fish   fixnvpe completion fish | source\n"
-    "  $PROFILE                     fixnvpe completion powershell | Out-String | Invoke-Expression\n"
-    "\n"
-    "The Debian package has installed those of bash, zsh and fish.\n";
 
 /// Fits the help into 80 columns.
 class Help : public CLI::Formatter {

@@ -1,0 +1,30 @@
+#pragma once
+
+/// The longer texts of the help.
+namespace fixnvpe {
+
+inline constexpr const char* DESCRIPTION =
+    "Makes CUDA DLLs stop eating the Windows page file: patches the DLLs whose GPU code lies in a writable\n"
+    "section (.nv_fatb, __nv_rel), so that each process no longer commits memory for it.\n";
+
+inline constexpr const char* TARGET_HELP =
+    "A file, a folder (searched to the bottom for *.dll, *.pyd, *.node, *.exe, *.mexw64 and *.so) or a glob (*, ?, "
+    "[...], **). None: all packages of the active Python environment";
+
+inline constexpr const char* EXIT_STATUS_HELP =
+    "Exit status:\n"
+    "  0    done, or nothing to do\n"
+    "  1    verify found a file that needs patching\n"
+    "  2    an error: usage, no match, or at least one file failed or was refused\n"
+    "  130  interrupted\n";
+
+inline constexpr const char* COMPLETION_HELP =
+    "For every session, put into\n"
+    "  ~/.bashrc                    eval \"$(fixnvpe completion bash)\"\n"
+    "  ~/.zshrc, below compinit     source <(fixnvpe completion zsh)\n"
+    "  ~/.config/fish/config.fish   fixnvpe completion fish | source\n"
+    "  $PROFILE                     fixnvpe completion powershell | Out-String | Invoke-Expression\n"
+    "\n"
+    "The Debian package has installed those of bash, zsh and fish.\n";
+
+}  // namespace fixnvpe
