@@ -58,8 +58,8 @@ std::optional<std::string> registry_text(const std::string& key, const std::stri
     for (const Key& opened : keys_of(key)) {
         DWORD bytes = 0;
         const auto get = [&](wchar_t* buffer) {
-            return ::RegGetValueW(opened.get(), nullptr, win32::to_wide(name).c_str(), RRF_RT_REG_SZ, nullptr, buffer,
-                                  &bytes) == ERROR_SUCCESS;
+            return ::RegGetValueW(opened.get(), nullptr, win32::to_wide(name).c_str(),
+                                  RRF_RT_REG_SZ | RRF_RT_REG_MULTI_SZ, nullptr, buffer, &bytes) == ERROR_SUCCESS;
         };
         if (!get(nullptr)) {
             continue;

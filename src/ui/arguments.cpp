@@ -142,6 +142,18 @@ std::vector<std::string> prepared_for_cli11(const std::vector<std::string>& argu
     return result;
 }
 
+std::vector<std::string> take_command_of_measure(std::vector<std::string>& arguments, const Grammar& grammar) {
+    const auto end = std::find(arguments.begin(), arguments.end(), "--");
+    const std::vector<Word> before = split({arguments.begin(), end}, grammar);
+    const auto first = std::find_if(before.begin(), before.end(), [](const Word& w) { return w.kind == Word::plain; });
+    if (end == arguments.end() || first == before.end() || first->text != "measure") {
+        return {};
+    }
+    std::vector<std::string> command(end + 1, arguments.end());
+    arguments.erase(end, arguments.end());
+    return command;
+}
+
 bool has_flag(const std::vector<std::string>& arguments, std::string_view flag, const Grammar& grammar) {
     const std::vector<Word> words = split(arguments, grammar);
     return std::any_of(words.begin(), words.end(),

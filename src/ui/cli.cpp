@@ -25,6 +25,7 @@ struct Reading {
     CommandLine line;
     std::vector<std::string> inputs;
     std::string env;
+    MeasureRequest measure;
     Shell shell = Shell::bash;
 };
 
@@ -103,12 +104,9 @@ CLI::App& add_command(CLI::App& app, Reading& reading, Command command, const st
 void add_commands(CLI::App& app, Reading& reading) {
     Request& request = reading.line.request;
 
-    CLI::App& patch = add_command(app, reading, Command::patch,
-                                  "Clear DYNAMIC_BASE, drop MEM_WRITE on .nv_fatb and __nv_rel, keep a backup",
-                                  "  fixnvpe patch\n"
-                                  "  fixnvpe patch \"C:\\Python310\\Lib\\site-packages\\torch\\lib\\*.dll\"\n"
-                                  "  fixnvpe patch --dry-run torch/lib\n"
-                                  "  fixnvpe patch --backup undo --aslr keep torch/lib\n");
+    CLI::App& patch =
+        add_command(app, reading, Command::patch,
+                    "Clear DYNAMIC_BASE, drop MEM_WRITE on .nv_fatb and __nv_rel, keep a backup", PATCH_EXAMPLES);
     add_exclude(patch, reading);
     patch.add_flag("-n,--dry-run", request.dry_run, "Say what would be done, write nothing");
     add_choice(
@@ -124,10 +122,8 @@ void add_commands(CLI::App& app, Reading& reading) {
         ->check(CLI::Range(1U, 64U))
         ->option_text("N");
 
-    CLI::App& verify = add_command(app, reading, Command::verify, "Report each file's status; write nothing",
-                                   "  fixnvpe verify\n"
-                                   "  fixnvpe verify --json torch/lib\n"
-                                   "  fixnvpe verify --require-backup torch/lib\n");
+    CLI::App& verify =
+        add_command(app, reading, Command::verify, "Report each file's status; write nothing", VERIFY_EXAMPLES);
     add_choice(verify, "--aslr", request.policy.aslr,
                "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
     add_exclude(verify, reading);
@@ -136,24 +132,20 @@ void add_commands(CLI::App& app, Reading& reading) {
     verify.add_flag("--require-backup", request.policy.require_backup,
                     "A patched file without a valid backup fails, too");
 
-    CLI::App& restore = add_command(app, reading, Command::restore, "Put the originals back",
-                                    "  fixnvpe restore\n"
-                                    "  fixnvpe restore --keep-backup torch/lib/torch_cuda.dll\n");
+    CLI::App& restore = add_command(app, reading, Command::restore, "Put the originals back", RESTORE_EXAMPLES);
     restore.add_flag("-n,--dry-run", request.dry_run, "Say what would be done, write nothing");
     restore.add_flag("--keep-backup", request.policy.keep_backup, "Keep the backup");
 
-    CLI::App& scan = add_command(app, reading, Command::scan,
-                                 "What the DLLs cost per process, and what patching would save; write nothing",
-                                 "  fixnvpe scan\n"
-                                 "  fixnvpe scan --workers 16 torch/lib\n");
+    CLI::App& scan =
+        add_command(app, reading, Command::scan,
+                    "What the DLLs cost per process, and what patching would save; write nothing", SCAN_EXAMPLES);
     add_choice(scan, "--aslr", request.policy.aslr,
                "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
     add_exclude(scan, reading);
     add_workers(scan, reading);
 
-    CLI::App& clean = add_command(app, reading, Command::clean, "Remove backups that are no longer needed",
-                                  "  fixnvpe clean --dry-run\n"
-                                  "  fixnvpe clean --backups torch/lib\n");
+    CLI::App& clean =
+        add_command(app, reading, Command::clean, "Remove backups that are no longer needed", CLEAN_EXAMPLES);
     clean.add_flag("-n,--dry-run", request.dry_run, "Say what would be done, write nothing");
     clean.add_flag("--backups", request.policy.clean_usable,
                    "Also the backups that restore could use, and all that may be of another build");
@@ -165,6 +157,16 @@ void add_completion(CLI::App& app, Reading& reading) {
         *app.add_subcommand("completion", "Print the script by which a shell completes commands, options and values");
     add_choice(completion, "SHELL", reading.shell, "The shell that reads the script").required();
     completion.footer(COMPLETION_HELP);
+}
+
+/// Of processes, and not of files.
+void add_measure(CLI::App& app, Reading& reading) {
+    CLI::App& measure = *app.add_subcommand("measure", "What running processes really commit (Windows)");
+    measure.add_option("PID", reading.measure.processes, "A process. None: all that have CUDA DLLs loaded")
+        ->option_text("...");
+    measure.add_flag("--watch", reading.measure.watch, "Once more every second, until Ctrl-C");
+    measure.footer(MEASURE_HELP);
+    add_common(measure, reading);
 }
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
@@ -270,6 +272,7 @@ void build(CLI::App& app, Reading& reading) {
         std::string(EXIT_STATUS_HELP));
     add_common(app, reading);
     add_commands(app, reading);
+    add_measure(app, reading);
     add_completion(app, reading);
 }
 
@@ -329,6 +332,18 @@ CommandLine finished(Reading reading) {
     return std::move(reading.line);
 }
 
+CommandLine finished_measure(Reading reading) {
+    const MeasureRequest& measure = reading.measure;
+    if (!measure.command.empty() && (!measure.processes.empty() || measure.watch)) {
+        usage("a COMMAND, and a PID or --watch, exclude each other", "leave one of them out");
+    }
+    if (measure.watch && reading.line.json) {
+        usage("--watch and --json exclude each other", "leave one of them out");
+    }
+    reading.line.measure = std::move(reading.measure);
+    return std::move(reading.line);
+}
+
 }  // namespace
 
 bool wants_json(const std::vector<std::string>& arguments) {
@@ -349,7 +364,9 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
     Reading reading;
     CLI::App app(DESCRIPTION, "fixnvpe");
     build(app, reading);
-    std::vector<std::string> words = prepared_for_cli11(arguments, grammar_of(app));
+    std::vector<std::string> own = arguments;
+    reading.measure.command = take_command_of_measure(own, grammar_of(app));
+    std::vector<std::string> words = prepared_for_cli11(own, grammar_of(app));
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     try {
         app.parse(words);
@@ -370,6 +387,9 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
     if (app.got_subcommand("completion")) {
         reading.line.text = completion_script(reading.shell, program_words_of(app));
         return reading.line;
+    }
+    if (app.got_subcommand("measure")) {
+        return finished_measure(std::move(reading));
     }
     return finished(std::move(reading));
 }

@@ -27,4 +27,35 @@ inline constexpr const char* COMPLETION_HELP =
     "\n"
     "The Debian package has installed those of bash, zsh and fish.\n";
 
+inline constexpr const char* PATCH_EXAMPLES =
+    "  fixnvpe patch\n"
+    "  fixnvpe patch \"C:\\Python310\\Lib\\site-packages\\torch\\lib\\*.dll\"\n"
+    "  fixnvpe patch --dry-run torch/lib\n"
+    "  fixnvpe patch --backup undo --aslr keep torch/lib\n";
+
+inline constexpr const char* VERIFY_EXAMPLES =
+    "  fixnvpe verify\n"
+    "  fixnvpe verify --json torch/lib\n"
+    "  fixnvpe verify --require-backup torch/lib\n";
+
+inline constexpr const char* RESTORE_EXAMPLES =
+    "  fixnvpe restore\n"
+    "  fixnvpe restore --keep-backup torch/lib/torch_cuda.dll\n";
+
+inline constexpr const char* SCAN_EXAMPLES =
+    "  fixnvpe scan\n"
+    "  fixnvpe scan --workers 16 torch/lib\n";
+
+inline constexpr const char* CLEAN_EXAMPLES =
+    "  fixnvpe clean --dry-run\n"
+    "  fixnvpe clean --backups torch/lib\n";
+
+inline constexpr const char* MEASURE_HELP =
+    "Examples:\n"
+    "  fixnvpe measure\n"
+    "  fixnvpe measure --watch 1234\n"
+    "  fixnvpe measure -- python train.py     runs it, and measures it and what it starts at their peak\n"
+    "\n"
+    "Exit status: that of the command behind \"--\", else 0; 2 an error.\n";
+
 }  // namespace fixnvpe

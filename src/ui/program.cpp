@@ -1,7 +1,10 @@
 #include "fixnvpe/ui/program.hpp"
 
+#include <chrono>
 #include <exception>
+#include <thread>
 
+#include "fixnvpe/commands/measure.hpp"
 #include "fixnvpe/commands/run.hpp"
 #include "fixnvpe/os/process.hpp"
 #include "fixnvpe/pe/reader.hpp"
@@ -9,6 +12,7 @@
 #include "fixnvpe/ui/log.hpp"
 #include "fixnvpe/ui/progress.hpp"
 #include "fixnvpe/ui/report_json.hpp"
+#include "fixnvpe/ui/report_measure.hpp"
 #include "fixnvpe/ui/report_text.hpp"
 
 namespace fixnvpe {
@@ -87,6 +91,34 @@ ExitStatus carry_out(CommandLine& line) {
     return summary.exit_status;
 }
 
+/// Once more every second, in place on a terminal.
+int watch(const CommandLine& line) {
+    using namespace std::chrono_literals;
+    constexpr std::string_view home_and_erase = "\x1b[H\x1b[J";
+    const bool in_place = os::is_terminal(os::Stream::standard_output);
+    while (!os::interrupted()) {
+        const std::string text = report_measure(measure(*line.measure), line.style);
+        print(in_place ? std::string(home_and_erase) + text : text + "\n");
+        for (int i = 0; i < 10 && !os::interrupted(); ++i) {
+            std::this_thread::sleep_for(100ms);
+        }
+    }
+    return static_cast<int>(ExitStatus::interrupted);
+}
+
+int carry_out_measure(CommandLine& line) {
+    line.style.width = os::terminal_width(os::Stream::standard_output);
+    log::start(line.style.verbose, use_color(line.color, os::Stream::standard_error));
+    if (line.measure->watch) {
+        return watch(line);
+    }
+    const Measurement measurement =
+        line.measure->command.empty() ? measure(*line.measure) : measure_command(*line.measure, line.json);
+    const int status = measurement.command_exit_status.value_or(static_cast<int>(ExitStatus::ok));
+    print(line.json ? measure_json(measurement, status) : report_measure(measurement, line.style));
+    return status;
+}
+
 ExitStatus status_of_failure() {
     return os::interrupted() ? ExitStatus::interrupted : ExitStatus::error;
 }
@@ -103,7 +135,7 @@ void say(const Message& message) {
 }
 
 int run_program(const std::vector<std::string>& arguments) {
-    std::optional<Command> command;
+    std::string command;
     try {
         CommandLine line = parse_command_line(arguments);
         if (line.no_command) {
@@ -118,7 +150,11 @@ int run_program(const std::vector<std::string>& arguments) {
             print(line.text);
             return static_cast<int>(ExitStatus::ok);
         }
-        command = line.request.policy.command;
+        if (line.measure) {
+            command = "measure";
+            return carry_out_measure(line);
+        }
+        command = to_string(line.request.policy.command);
         return static_cast<int>(carry_out(line));
     } catch (const OutputError&) {
         throw;

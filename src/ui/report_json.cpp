@@ -264,11 +264,11 @@ void report_json(const Summary& summary, const ReportStyle& style, const Sink& s
     document.end();
 }
 
-std::string json_of_failure(std::optional<Command> command, const Error& error, ExitStatus exit_status) {
+std::string json_of_failure(std::string_view command, const Error& error, ExitStatus exit_status) {
     std::string text;
     const Sink sink = [&](std::string_view piece) { text += piece; };
     Document document(sink);
-    begin(document, command ? Json(to_string(*command)) : Json());
+    begin(document, command.empty() ? Json() : Json(command));
     document.member("environment", nullptr);
     document.member("files", Json::array());
     Json json = to_json(error, words_of(error.hint(), error.detail()));

@@ -1,10 +1,10 @@
 // Shows what the Windows loader makes of DLLs:
 //
-//   fixnvpe_load DLL...
+//   fixnvpe_load [--wait] DLL...
 //
 // loads each of them as LoadLibrary does, all in one process, calls what it exports, and prints for each section
-// how it is protected. It ends with 1 if a DLL can't be loaded or is damaged. Needs nothing of fixnvpe's: the
-// loader is the judge.
+// how it is protected; --wait lets others look at it for a second. It ends with 1 if a DLL can't be loaded or is
+// damaged. Needs nothing of fixnvpe's: the loader is the judge.
 
 #ifndef NOMINMAX
 #define NOMINMAX
@@ -187,10 +187,13 @@ int main() {
     using WineVersion = const char*(CDECL*)();
     const auto wine = function_of<WineVersion>(::GetModuleHandleW(L"ntdll.dll"), "wine_get_version");
     std::printf("loader: %s %s\n", wine != nullptr ? "Wine" : "Windows", wine != nullptr ? wine() : "");
-    bool good = count > 1;
-    for (int i = 1; i < count; ++i) {
+    const bool wait = count > 1 && std::wstring(words[1]) == L"--wait";
+    const int first = wait ? 2 : 1;
+    bool good = count > first;
+    for (int i = first; i < count; ++i) {
         good = show(words[i]) && good;
     }
+    ::Sleep(wait ? 1000 : 0);
     ::LocalFree(words);
     return good ? 0 : 1;
 }

@@ -142,6 +142,71 @@ TEST_CASE("loader: a DLL that is loaded can be patched, and whoever loads it nex
     CHECK(read_file(path) == original);
 }
 
+TEST_CASE("loader: measure sees GPU code in writable pages, that a DLL is patched but loaded before, and none after") {
+    const Session session;
+    const fs::path path = cuda_dll_file(session, "torch_cuda.dll");
+    const std::string own = std::to_string(own_process_id());
+    const auto measured = [&] {
+        nlohmann::json json = session.json({"measure", own});
+        CHECK(json.at("processes").size() == 1);
+        CHECK(json.at("processes").at(0).at("name") == FIXNVPE_LOADER_TESTS_NAME);
+        for (const nlohmann::json& image : json.at("processes").at(0).at("images")) {
+            if (fs::path(image.at("path").get<std::string>()).filename() == "torch_cuda.dll") {
+                return image;
+            }
+        }
+        return nlohmann::json();
+    };
+    CHECK(measured().is_null());
+    {
+        const InUse in_use(path);
+        const nlohmann::json before = measured();
+        CHECK(before.at("gpu_writable") == FATBIN_SIZE);
+        CHECK(before.at("gpu_read_only") == 0);
+        CHECK(before.at("writable") >= FATBIN_SIZE);
+        CHECK(before.at("on_disk") == "unpatched");
+        CHECK(session.json({"measure", own}).at("verdict").at("patching_frees") == FATBIN_SIZE);
+        REQUIRE(session.fixnvpe({"patch", "torch_cuda.dll"}).exit_status == 0);
+        const nlohmann::json loaded_before = measured();
+        CHECK(loaded_before.at("gpu_writable") == FATBIN_SIZE);
+        CHECK(loaded_before.at("on_disk") == "patched");
+        CHECK(loaded_before.at("needs_restart") == true);
+        CHECK(session.json({"measure", own}).at("verdict").at("restart_frees") == FATBIN_SIZE);
+    }
+    const InUse in_use(path);
+    const nlohmann::json after = measured();
+    CHECK(after.at("gpu_writable") == 0);
+    CHECK(after.at("gpu_read_only") == FATBIN_SIZE);
+    CHECK(session.json({"measure", own}).at("verdict").at("freed") == FATBIN_SIZE);
+    // Without a PID: those that have such DLLs loaded.
+    const nlohmann::json all = session.json({"measure"});
+    CHECK(std::any_of(all.at("processes").begin(), all.at("processes").end(),
+                      [](const nlohmann::json& process) { return process.at("pid") == own_process_id(); }));
+    CHECK(all.at("system").at("limit") >= all.at("system").at("commit"));
+}
+
+TEST_CASE("loader: measure runs a command, passes its exit status on, and has seen it at its peak") {
+    const Session session;
+    cuda_dll_file(session, "torch_cuda.dll");
+    const auto run = [&](const std::string& dll) {
+        const ProcessResult result =
+            session.run({.words = program().with({"measure", "--json", "--", FIXNVPE_LOAD_PROGRAM, "--wait", dll})});
+        CHECK(result.err.find("loader: ") != std::string::npos);  // what the command prints
+        return nlohmann::json::parse(result.out);
+    };
+    const nlohmann::json good = run("torch_cuda.dll");
+    CHECK(good.at("command_exit_status") == 0);
+    CHECK(good.at("exit_status") == 0);
+    CHECK(good.at("processes").at(0).at("gpu_writable") == FATBIN_SIZE);
+    const nlohmann::json bad = run("nowhere.dll");
+    CHECK(bad.at("command_exit_status") == 1);
+    CHECK(bad.at("exit_status") == 1);
+    const ProcessResult none = session.run({.words = program().with({"measure", "--", "nowhere.exe"})});
+    CHECK(none.exit_status == 2);
+    CHECK_THAT(none.err, contains("nowhere.exe: start: "));
+    CHECK(session.run({.words = program().with({"measure", "4294967294"})}).exit_status == 2);
+}
+
 TEST_CASE("loader: what can't be done to a loaded DLL is an error that names who has it open") {
     const Session session;
     const fs::path path = cuda_dll_file(session, "torch_cuda.dll");

@@ -197,6 +197,23 @@ TEST_CASE("arguments: on Windows a path that swallowed what follows it is an err
     CHECK(prepared("patch a\"b") == "patch @a\"b");  // elsewhere it is a name
 }
 
+TEST_CASE("arguments: measure takes what stands behind -- for a command of its own") {
+    const auto taken = [](std::vector<std::string> words) {
+        const std::vector<std::string> command = take_command_of_measure(words, grammar());
+        std::string text = std::to_string(words.size()) + ":";
+        for (const std::string& word : command) {
+            text += " " + word;
+        }
+        return text;
+    };
+    CHECK(taken({"measure", "--", "python", "--", "-n"}) == "1: python -- -n");
+    CHECK(taken({"--json", "measure", "--", "x"}) == "2: x");
+    CHECK(taken({"measure", "1234"}) == "2:");
+    CHECK(taken({"patch", "--", "measure"}) == "3:");
+    CHECK(taken({"--color", "measure", "--", "x"}) == "4:");  // there it is a value
+    CHECK(taken({}) == "0:");
+}
+
 TEST_CASE("arguments: the nearest word is suggested, if two letters or fewer are wrong") {
     const std::vector<std::string> words{"patch", "verify", "clean", "--dry-run"};
     const std::vector<std::pair<std::string, std::string>> rows{

@@ -295,7 +295,7 @@ TEST_CASE("report/json: it is written piece by piece, none longer than a file's 
 
 TEST_CASE("report/json: where the whole request failed there is a document all the same") {
     const Error error = Error(ErrorCode::no_match, "no Python environment", "name one").at("venv");
-    CHECK(Json::parse(json_of_failure(Command::scan, error, ExitStatus::error)) ==
+    CHECK(Json::parse(json_of_failure(to_string(Command::scan), error, ExitStatus::error)) ==
           Json{{"schema", 1},
                {"tool", "fixnvpe"},
                {"version", FIXNVPE_VERSION},

@@ -11,7 +11,8 @@ namespace fixnvpe::os {
 /// The names of the keys below `key` ("Software\\Python"), of all three together, each once.
 [[nodiscard]] std::vector<std::string> registry_keys(const std::string& key);
 
-/// The text of a value of the first that has it; `name` empty: the key's default one. UTF-8.
+/// The text of a value of the first that has it, of several texts the first; `name` empty: the key's default one.
+/// UTF-8.
 [[nodiscard]] std::optional<std::string> registry_text(const std::string& key, const std::string& name);
 
 }  // namespace fixnvpe::os

@@ -26,6 +26,10 @@ inline constexpr char PATH_MARK = '\x01';
 [[nodiscard]] std::vector<std::string> prepared_for_cli11(const std::vector<std::string>& arguments,
                                                           const Grammar& grammar);
 
+/// Takes the words behind "--" off a command line whose command takes a command of its own.
+[[nodiscard]] std::vector<std::string> take_command_of_measure(std::vector<std::string>& arguments,
+                                                               const Grammar& grammar);
+
 /// Was this option given, and not as some option's value or behind "--"?
 [[nodiscard]] bool has_flag(const std::vector<std::string>& arguments, std::string_view flag, const Grammar& grammar);
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "fixnvpe/commands/measure.hpp"
 #include "fixnvpe/commands/outcome.hpp"
 #include "fixnvpe/commands/request.hpp"
 #include "fixnvpe/ui/command_words.hpp"
@@ -22,6 +24,7 @@ inline constexpr auto names_of<Color> = names<Color>({
 /// Everything that the command line can say.
 struct CommandLine {
     Request request;
+    std::optional<MeasureRequest> measure;  ///< asked for, and no request
     ReportStyle style;
     Color color = Color::automatic;
     bool json = false;

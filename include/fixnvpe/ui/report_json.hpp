@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,7 +16,7 @@ using Sink = std::function<void(std::string_view)>;
 void report_json(const Summary& summary, const ReportStyle& style, const Sink& sink);
 
 /// The document where there is no summary, because the whole request failed.
-/// @param command what was asked for, as far as it is known
-[[nodiscard]] std::string json_of_failure(std::optional<Command> command, const Error& error, ExitStatus exit_status);
+/// @param command what was asked for; empty: not known
+[[nodiscard]] std::string json_of_failure(std::string_view command, const Error& error, ExitStatus exit_status);
 
 }  // namespace fixnvpe
