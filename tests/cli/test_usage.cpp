@@ -9,6 +9,26 @@
 #include "support/session.hpp"
 
 namespace fixnvpe::test {
+TEST_CASE("usage: measure takes a PID, or a command of its own behind --, and is for Windows") {
+    const Session session;
+    const auto error_of = [&](const std::vector<std::string>& words) {
+        const nlohmann::json json = session.json(words);
+        CHECK(json.at("command") == (json.at("error").at("code") == "usage" ? nlohmann::json() : "measure"));
+        CHECK(json.at("exit_status") == 2);
+        return json.at("error").at("message").get<std::string>();
+    };
+    const std::string exclude = "a COMMAND, and a PID or --watch, exclude each other";
+    CHECK(session.fixnvpe({"measure", "1", "--", "x"}).err.starts_with("fixnvpe: " + exclude));
+    CHECK(session.fixnvpe({"measure", "--watch", "--", "x"}).err.starts_with("fixnvpe: " + exclude));
+    CHECK(error_of({"measure", "--watch"}) == "--watch and --json exclude each other");
+    CHECK_FALSE(error_of({"measure", "train.py"}).empty());
+    if (!program().windows) {
+        const std::string elsewhere = "measure is for Windows: here memory that is not used costs nothing";
+        CHECK(error_of({"measure"}) == elsewhere);
+        CHECK(session.fixnvpe({"measure", "--", "true"}) == Output{2, "", "fixnvpe: " + elsewhere + "\n"});
+    }
+}
+
 namespace {
 
 using Words = std::vector<std::string>;
@@ -128,7 +148,7 @@ TEST_CASE("usage: without a command the help goes to standard error and fails") 
 TEST_CASE("usage: a command line that makes no sense is refused with a hint, and nothing is touched") {
     check_usage_error(
         {"frob", "a.dll"}, "there is no command \"frob\"",
-        "the commands are patch, verify, restore, scan, clean, completion; to patch a file: fixnvpe patch FILE");
+        "the commands are patch, verify, restore, scan, clean, measure, completion; to patch a file: fixnvpe patch FILE");
     check_usage_error({"pacth", "a.dll"}, "there is no command \"pacth\"", "did you mean patch?");
     check_usage_error({"patch", "--frob", "a.dll"}, "The following argument was not expected: --frob",
                       "see fixnvpe patch --help");

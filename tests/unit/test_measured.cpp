@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "fixnvpe/pe/headers.hpp"
+#include "fixnvpe/pe/reader.hpp"
 #include "support/catch.hpp"
 #include "support/pe_builder.hpp"
 
@@ -64,9 +64,8 @@ TEST_CASE("measured: the verdict") {
 
 TEST_CASE("measured: what of an image's writable pages is GPU code") {
     PeSpec spec = cuda_dll(0x8664, 0xC0000040);
-    section(spec, ".nv_fatb").fatbin_size = 16 * MIB;
-    const PeFile file = build(spec);
-    const std::vector<std::uint8_t> all(file.bytes.begin(), file.bytes.begin() + 4096);
+    section(spec, ".nv_fatb").fatbin_size = 16 * MIB - 4096;  // and its header
+    const std::vector<std::uint8_t> all = build(spec).first(4096);
     const PeImage headers = read_pe_raw(all, locate_headers(all, UINT32_MAX));
     os::MappedImage mapped;
     mapped.file = "C:/torch_cuda.dll";
@@ -102,8 +101,8 @@ TEST_CASE("measured: what of an image's writable pages is GPU code") {
     CHECK(found.images[1].gpu_read_only == 16 * MIB);
     CHECK(found.images[1].writable == 12345);
     // Headers that are none, or that are cut.
-    for (const std::size_t size : {0, 1, 64, 300}) {
-        memory.images[0].headers.resize(size);
+    for (const int size : {0, 1, 64, 300}) {
+        memory.images[0].headers.resize(static_cast<std::size_t>(size));
         CHECK(measured(memory).images.size() == 1);
     }
 }

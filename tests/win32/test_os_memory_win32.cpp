@@ -15,9 +15,11 @@ TEST_CASE("os/memory on Windows: the system, and this process with its own progr
     CHECK(system.physical != 0);
     const auto own = os::memory_of(::GetCurrentProcessId());
     REQUIRE(own);
-    CHECK(own->private_commit != 0);
-    CHECK(own->peak_commit != 0);
-    CHECK(own->command_line.find("unit_tests") != std::string::npos);
+    if (!is_wine()) {  // which tells neither
+        CHECK(own->private_commit != 0);
+        CHECK(own->peak_commit != 0);
+        CHECK(own->command_line.find("unit_tests") != std::string::npos);
+    }
     const fs::path program = os::program_file();
     CHECK(own->name == program.filename().string());
     const auto image = std::find_if(own->images.begin(), own->images.end(), [&](const os::MappedImage& i) {
@@ -37,7 +39,9 @@ TEST_CASE("os/memory on Windows: the system, and this process with its own progr
             sum += region.writable ? region.size : 0;
         }
         INFO(*image->commit << " " << sum);
-        CHECK(*image->commit + (std::uint64_t{1} << 20) >= sum);
+        constexpr std::uint64_t slack = std::uint64_t{1} << 20;  // pages with relocations and imports
+        CHECK(*image->commit + slack >= sum);
+        CHECK(*image->commit <= sum + slack);
     }
 }
 
