@@ -49,11 +49,12 @@ std::size_t columns_of(char32_t c) {
 }
 
 /// A path's own bytes, or UTF-8 made of its UTF-16.
-std::string native_utf8(const std::filesystem::path& path) {
-    if constexpr (sizeof(std::filesystem::path::value_type) == 1) {
-        return std::string(path.native().begin(), path.native().end());
+template <class Char>
+std::string native_utf8(const std::basic_string<Char>& native) {
+    if constexpr (sizeof(Char) == 1) {
+        return native;
     } else {
-        return encode_utf8(code_points(std::basic_string_view<std::filesystem::path::value_type>(path.native())));
+        return encode_utf8(code_points(std::basic_string_view<Char>(native)));
     }
 }
 
@@ -144,7 +145,7 @@ std::string plural(std::uint64_t count, std::string_view noun) {
 }
 
 std::string to_utf8(const std::filesystem::path& path) {
-    const std::string text = native_utf8(path);
+    const std::string text = native_utf8(path.native());
     std::string result;
     for (std::string_view rest = text; !rest.empty();) {
         const CodePoint c = first_code_point(rest);
@@ -183,7 +184,7 @@ std::string printable_lines(std::string_view text) {
 }
 
 std::string printable_path(const std::filesystem::path& path) {
-    return printable(std::string_view(native_utf8(path)));
+    return printable(std::string_view(native_utf8(path.native())));
 }
 
 std::size_t display_width(std::string_view text) {

@@ -26,13 +26,13 @@ std::string patched(bool keep_aslr = false) {
     std::string bytes = original();
     bytes[SECTION_CHARACTERISTICS + 3] = 0x40;
     if (keep_aslr) {
-        bytes[CHECK_SUM + 1] = static_cast<char>(0x9E);
+        bytes[CHECK_SUM + 1] = '\x9E';
         bytes[CHECK_SUM] = 0x6C;
         return bytes;
     }
     bytes[DLL_CHARACTERISTICS] = 0x20;
     bytes[CHECK_SUM] = 0x2C;
-    bytes[CHECK_SUM + 1] = static_cast<char>(0x9E);
+    bytes[CHECK_SUM + 1] = '\x9E';
     return bytes;
 }
 

@@ -107,7 +107,7 @@ TEST_CASE("checksum: any edits of any bytes, by the full algorithm") {
         std::vector<std::uint8_t> file = random_bytes(rng, size);
         store_le(file, offset::e_lfanew, 4, 64);  // the CheckSum is at 64 + 24 + 64
         if (chance(rng, 20)) {
-            std::fill(file.begin() + 64, file.end(), chance(rng, 50) ? 0xFF : 0);
+            std::fill(file.begin() + 64, file.end(), static_cast<std::uint8_t>(chance(rng, 50) ? 0xFF : 0));
         }
         const std::uint32_t before = compute_check_sum(file);
         std::vector<Edit> edits;

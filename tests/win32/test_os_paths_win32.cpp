@@ -6,7 +6,7 @@
 
 namespace fixnvpe::test {
 
-TEST_CASE("os/paths on Windows: every path becomes one from the root on, with \\\\?\\") {
+TEST_CASE("os/paths on Windows: every path becomes one from the root on, and has the prefix for long ones") {
     const std::wstring here = win32::without_prefix(win32::extended(L"."));
     const std::wstring drive = here.substr(0, 2);
     REQUIRE(drive[1] == L':');
