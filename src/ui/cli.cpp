@@ -38,6 +38,16 @@ public:
     }
 };
 
+/// CLI11 2.5 and later would break the lines of our examples anew.
+template <typename Formatter>
+std::shared_ptr<Formatter> with_own_lines(std::shared_ptr<Formatter> formatter) {
+    if constexpr (requires { formatter->enable_footer_formatting(false); }) {
+        formatter->enable_footer_formatting(false);
+        formatter->enable_description_formatting(false);
+    }
+    return formatter;
+}
+
 /// An option with one of an enum's words.
 template <typename Enum>
 CLI::Option& add_choice(CLI::App& app, const std::string& name, Enum& value, const std::string& help) {
@@ -262,7 +272,7 @@ std::string hint_for(const CLI::App& app, const std::vector<std::string>& argume
 }
 
 void build(CLI::App& app, Reading& reading) {
-    app.formatter(std::make_shared<Help>());
+    app.formatter(with_own_lines(std::make_shared<Help>()));
     app.set_version_flag("--version", fmt::format("fixnvpe {} ({})", FIXNVPE_VERSION, reader_name()));
     app.allow_windows_style_options(false);  // "/models/x.dll" is a path, there as here
     app.require_subcommand(0, 1);
