@@ -113,6 +113,7 @@ Verdict judge(const Measurement& measurement) {
     if (largest != nullptr) {
         const std::uint64_t size = largest->committed();
         const std::uint64_t after = size - std::min(size, largest->gpu_writable());
+        verdict.largest_rest = after;
         verdict.more_now = how_many(verdict.left, size);
         verdict.more_after = how_many(verdict.left + verdict.patching_frees + verdict.restart_frees, after);
     }

@@ -61,6 +61,7 @@ std::string measure_json(const Measurement& measurement, int exit_status) {
                          {{"patching_frees", verdict.patching_frees},
                           {"restart_frees", verdict.restart_frees},
                           {"freed", verdict.freed},
+                          {"largest_rest", verdict.largest_rest},
                           {"more_now", or_null(verdict.more_now)},
                           {"more_after", or_null(verdict.more_after)}}},
                         {"command_peak", or_null(measurement.command_peak)},

@@ -90,7 +90,10 @@ std::string verdict_of(const Measurement& measurement, const Verdict& verdict, c
                      style);
     }
     if (verdict.patching_frees + verdict.restart_frees == 0) {
-        text += line("patching can't free more here: fixnvpe scan names other causes", style);
+        text += line(fmt::format("patching can't free more; the largest process has {} of other memory: its data, and "
+                                 "what CUDA itself allocates (fixnvpe scan names causes)",
+                                 human_size(verdict.largest_rest)),
+                     style);
     }
     return text;
 }

@@ -63,9 +63,11 @@ TEST_CASE("report/measure: nothing to free, and no process") {
     m.unreadable = 0;
     m.processes.pop_back();
     m.processes[0].images.erase(m.processes[0].images.begin(), m.processes[0].images.begin() + 2);
-    CHECK_THAT(report_measure(m, {}), contains("patching has freed 1.0 GiB\n"
-                                               "2 more processes like the largest fit into what is left\n"
-                                               "patching can't free more here: fixnvpe scan names other causes\n"));
+    CHECK_THAT(report_measure(m, {}),
+               contains("patching has freed 1.0 GiB\n"
+                        "2 more processes like the largest fit into what is left\n"
+                        "patching can't free more; the largest process has 4.0 GiB of other memory: its data, "
+                        "and what CUDA itself allocates (fixnvpe scan names causes)\n"));
     m.processes.clear();
     CHECK_THAT(report_measure(m, {}), contains("no process has CUDA DLLs loaded\n"));
 }
@@ -88,6 +90,7 @@ TEST_CASE("report/measure: JSON has the same values") {
     CHECK(json.at("verdict") == nlohmann::json{{"patching_frees", 4 * GIB},
                                                {"restart_frees", 2 * GIB},
                                                {"freed", GIB},
+                                               {"largest_rest", GIB},
                                                {"more_now", 2},
                                                {"more_after", 15}});
     CHECK(json.at("command_exit_status") == 3);

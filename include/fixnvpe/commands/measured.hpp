@@ -53,6 +53,7 @@ struct Verdict {
         0;  ///< bytes in all processes, once their DLLs are patched and they are started again
     std::uint64_t restart_frees = 0;  ///< bytes of DLLs that are patched already
     std::uint64_t freed = 0;          ///< bytes that patched DLLs do not cost
+    std::uint64_t largest_rest = 0;   ///< bytes that the largest process has committed beside writable CUDA code
     /// How many more processes like the largest fit; nothing without processes.
     std::optional<std::uint64_t> more_now;
     std::optional<std::uint64_t> more_after;  ///< once all is patched and started again
