@@ -3,6 +3,10 @@
 #   cmake -DPROGRAM=build/release/fixnvpe -P cmake/readme.cmake
 #   cmake -DPROGRAM=build/release/fixnvpe -DWRITE=ON -P cmake/readme.cmake     writes them anew
 #
+# With -DREPORT=build/real/report.md, which cmake/real.cmake makes, it does the same with README's table of real packages
+# and nothing else: each row of the report must stand there, and WRITE puts the report's table, its date and its picture
+# in their places.
+#
 # A sample is a fenced block behind the mark below. Its lines "$ fixnvpe ..." are run in their order, in a fresh copy
 # of testdata/sample, and what each prints on standard output must stand below it.
 cmake_minimum_required(VERSION 3.25)
@@ -12,6 +16,48 @@ set(mark "<!-- made by cmake/readme.cmake -->\n")
 set(prompt "$ fixnvpe ")
 
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH source)
+
+# Behind this line stands when and by what real packages were tried, and their table, up to the next heading.
+set(table_mark "<!-- made by cmake/real.cmake -->\n")
+function(fixnvpe_hold_report)
+  cmake_path(ABSOLUTE_PATH REPORT BASE_DIRECTORY "${CMAKE_SOURCE_DIR}" NORMALIZE)
+  file(READ "${REPORT}" report)
+  string(REGEX MATCH "\n([|][^\n]*\n)+" table "${report}")
+  if(table STREQUAL "")
+    message(FATAL_ERROR "${REPORT} has no table")
+  endif()
+  string(REGEX MATCH "^[^\n:]*" tried "${report}")
+  file(READ "${source}/README.md" readme)
+  string(FIND "${readme}" "${table_mark}" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "README.md has no ${table_mark}")
+  endif()
+  string(LENGTH "${table_mark}" length)
+  math(EXPR begin "${at} + ${length}")
+  string(SUBSTRING "${readme}" 0 ${begin} before)
+  string(SUBSTRING "${readme}" ${begin} -1 after)
+  if(WRITE)
+    string(FIND "${after}" "\n## " at)
+    string(SUBSTRING "${after}" ${at} -1 after)
+    file(WRITE "${source}/README.md" "${before}\n${tried}.\n${table}${after}")
+    cmake_path(GET REPORT PARENT_PATH folder)
+    file(COPY_FILE "${folder}/real.svg" "${source}/.github/real.svg")
+    return()
+  endif()
+  string(REGEX MATCHALL "[|][^\n]*" rows "${table}")
+  foreach(row IN LISTS rows)
+    string(FIND "${after}" "${row}\n" at)
+    if(at EQUAL -1)
+      message(FATAL_ERROR "README.md does not have this row of ${REPORT}:\n  ${row}\nWhere the report is right, "
+                          "-DWRITE=ON mends README.md; a report of all packages (LARGE) has all rows.")
+    endif()
+  endforeach()
+endfunction()
+if(REPORT)
+  fixnvpe_hold_report()
+  return()
+endif()
+
 cmake_path(ABSOLUTE_PATH PROGRAM BASE_DIRECTORY "${CMAKE_SOURCE_DIR}" NORMALIZE)
 if(NOT EXISTS "${PROGRAM}")
   message(FATAL_ERROR "There is no program ${PROGRAM}: build it, and name it with -DPROGRAM=FILE")

@@ -1,4 +1,4 @@
-# What run.cmake, lint.cmake and test.cmake share: installing what is missing, configuring and building.
+# What run.cmake, lint.cmake, test.cmake and real.cmake share: installing what is missing, configuring and building.
 #
 # The talk goes to stderr. stdout belongs to the program and to ctest.
 cmake_minimum_required(VERSION 3.25)
@@ -43,8 +43,14 @@ function(fixnvpe_talk result)
   set(${result} "${status}" PARENT_SCOPE)
 endfunction()
 
-# Installs those of the named Debian packages that are missing. Where none is, nothing is run but dpkg-query.
+# Installs those of the named Debian packages that are missing. Where none is, nothing is run but dpkg-query. With
+# OPTIONAL before them, what can't be had is said and no error.
 function(fixnvpe_install_packages)
+  set(too_bad FATAL_ERROR)
+  if(ARGV0 STREQUAL "OPTIONAL")
+    set(too_bad NOTICE)
+    list(POP_FRONT ARGN)
+  endif()
   find_program(FIXNVPE_DPKG_QUERY dpkg-query NO_CACHE)
   find_program(FIXNVPE_APT_GET apt-get NO_CACHE)
   if(NOT FIXNVPE_DPKG_QUERY OR NOT FIXNVPE_APT_GET)
@@ -77,8 +83,9 @@ function(fixnvpe_install_packages)
   if(NOT user STREQUAL "0")
     find_program(FIXNVPE_SUDO sudo NO_CACHE)
     if(NOT FIXNVPE_SUDO)
-      message(FATAL_ERROR "These Debian packages are missing: ${names}. Installing them needs root, and there is no "
-                          "sudo. ${by_hand}")
+      message(${too_bad} "These Debian packages are missing: ${names}. Installing them needs root, and there is no "
+                         "sudo. ${by_hand}")
+      return()
     endif()
     set(as_root "${FIXNVPE_SUDO}")
   endif()
@@ -90,8 +97,8 @@ function(fixnvpe_install_packages)
   fixnvpe_talk(status ${apt_get} update)
   fixnvpe_talk(status ${apt_get} install -y --no-install-recommends ${missing})
   if(NOT status EQUAL 0)
-    message(FATAL_ERROR "apt-get could not install what is missing: its reason is above. If that is a lock held by "
-                        "another process, wait until that has ended and run this command again. ${by_hand}")
+    message(${too_bad} "apt-get could not install what is missing: its reason is above. If that is a lock held by "
+                       "another process, wait until that has ended and run this command again. ${by_hand}")
   endif()
 endfunction()
 
@@ -126,5 +133,25 @@ function(fixnvpe_install_needed)
     fixnvpe_find_vcpkg()
   else()
     fixnvpe_install_packages(${ARGN})
+  endif()
+endfunction()
+
+# Configures and builds the program alone, which needs none of what the tests need. A folder that test.cmake has set up
+# stays as it is.
+function(fixnvpe_build_preset preset)
+  set(testing OFF)
+  set(cache "${FIXNVPE_SOURCE}/build/${preset}/CMakeCache.txt")
+  if(EXISTS "${cache}")
+    file(STRINGS "${cache}" testing_on REGEX "^BUILD_TESTING:[A-Z]*=ON$")
+    if(testing_on)
+      set(testing ON)
+    endif()
+  endif()
+  fixnvpe_talk(status "${CMAKE_COMMAND}" --preset ${preset} -DBUILD_TESTING=${testing})
+  if(status EQUAL 0)
+    fixnvpe_talk(status "${CMAKE_COMMAND}" --build --preset ${preset} --target fixnvpe)
+  endif()
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "fixnvpe could not be built (preset ${preset}): the reason is above.")
   endif()
 endfunction()

@@ -3,7 +3,7 @@
   pefile_oracle.py patch auto|keep|clear FOLDER OUTPUT   patches each file as fixnvpe should, but for CheckSum
   pefile_oracle.py describe FOLDER                       prints one JSON object of what the files in it hold
 
-Files that pefile does not take for PE files are passed by.
+Files that pefile does not take for PE files are passed by. tests/real asks it, too.
 """
 
 import json
@@ -50,10 +50,15 @@ def pe_files(folder):
             pass
 
 
-if sys.argv[1] == "patch":
-    policy, source, target = sys.argv[2:]
-    for name, pe in pe_files(source):
-        patch(pe, policy)
-        pe.write(os.path.join(target, name))
-else:
-    json.dump({name: describe(pe) for name, pe in pe_files(sys.argv[2])}, sys.stdout)
+def main():
+    if sys.argv[1] == "patch":
+        policy, source, target = sys.argv[2:]
+        for name, pe in pe_files(source):
+            patch(pe, policy)
+            pe.write(os.path.join(target, name))
+    else:
+        json.dump({name: describe(pe) for name, pe in pe_files(sys.argv[2])}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
