@@ -25,10 +25,17 @@ def check_zip(lab):
         names = ["LICENSE", "README.md", "README.zh-CN.md", "THIRD-PARTY-NOTICES", "fixnvpe.exe"]
         equal(sorted(archive.namelist()), [f"{top}/{name}" for name in names], "names in the zip")
         archive.extractall(lab.folder)
+    check_pages(lab.folder / top)
     program = lab.folder / top / "fixnvpe.exe"
     equal(sha256(program), sha256(lab.windows_build / "fixnvpe.exe"), "fixnvpe.exe is not the one that was tested")
     said = lab.run_windows(program, "--version").stdout
     expect(said.startswith(f"fixnvpe {lab.version} "), f"fixnvpe.exe --version: {said}")
+
+
+def check_pages(folder):
+    """The two README lead to each other."""
+    for page, link in ("README.md", "[中文](README.zh-CN.md)"), ("README.zh-CN.md", "[English](README.md)"):
+        expect(link in (folder / page).read_text(), f"{page} has no {link}")
 
 
 def check_deb(lab):
@@ -39,7 +46,8 @@ def check_deb(lab):
                    "zsh": share / "zsh/vendor-completions/_fixnvpe"}
     page = share / "man/man1/fixnvpe.1.gz"
     program = lab.folder / "deb/usr/bin/fixnvpe"
-    documents = [share / "doc/fixnvpe" / name for name in ("LICENSE", "README.md", "THIRD-PARTY-NOTICES")]
+    documents = [share / "doc/fixnvpe" / name for name in ("LICENSE", "README.md", "README.zh-CN.md", "THIRD-PARTY-NOTICES")]
+    check_pages(documents[0].parent)
     files = sorted(path for path in (lab.folder / "deb").rglob("*") if not path.is_dir())
     equal(files, sorted([program, page, *documents, *completions.values()]), "files in the .deb")
     equal(sha256(program), sha256(lab.linux_build / "fixnvpe"), "fixnvpe is not the one that was tested")

@@ -105,6 +105,7 @@ def check_pip(lab):
     equal(venv.files() ^ before, set(), "left behind by pip uninstall")
 
     check_schemes(lab, pip)
+    check_windows_places(lab)
 
 
 def check_schemes(lab, pip):
@@ -127,6 +128,15 @@ def check_schemes(lab, pip):
         lost = lab.run_any(*command, "--version", environment=environment)
         equal((lost.returncode, lost.stdout), (2, ""), f"without its program, {packages}")
         expect(str(program) in lost.stderr, f"it does not say where it looked:\n{lost.stderr}")
+
+
+def check_windows_places(lab):
+    """What `pip install --user` makes on Windows, for which there is no pip here."""
+    sys.path.insert(0, str(lab.source / "cmake/python"))
+    from fixnvpe.__main__ import places
+
+    user = lab.folder / "AppData/Python" / f"Python{sys.version_info.major}{sys.version_info.minor}"
+    expect(str(user / "Scripts/fixnvpe") in places(str(user / "site-packages"), "nt"), "the user's own Scripts on Windows")
 
 
 def ended_by_signal(lab, *command):

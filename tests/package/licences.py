@@ -12,6 +12,7 @@ NO_CODE = {"linux-libc-dev"}
 
 
 def check_notices(lab):
+    check_lief(lab)
     for wheel, build in (lab.linux_wheel, lab.linux_build), (lab.windows_wheel, lab.windows_build):
         with zipfile.ZipFile(wheel) as archive:
             name = next(name for name in archive.namelist() if name.endswith("/THIRD-PARTY-NOTICES"))
@@ -31,6 +32,29 @@ def check_notices(lab):
             expect(text in notices, f"{wheel.name} has no license of {package}")
         for named in re.findall(r"/usr/share/common-licenses/[\w.-]*\w", notices):
             expect(pathlib.Path(named).read_text() in notices, f"{wheel.name} names {named} without its text")
+
+
+def check_lief(lab):
+    """A LIEF that was built for the program brings its own, wherever LIEF_DIR leads in what it was installed to."""
+    prefix = lab.folder / "lief"
+    script = lab.folder / "notices.cmake"
+    notices = lab.folder / "NOTICES"
+
+    def write(lief, status=0):
+        script.write_text(f'include("{lab.source}/cmake/notices.cmake")\n'
+                          f'fixnvpe_write_notices("{notices}" "libfmt-dev" "{lief}")\n')
+        lab.run("cmake", "-P", script, status=status, environment={"PATH": "/usr/local/bin:/usr/bin:/bin"})
+
+    (prefix / "lib/cmake/LIEF").mkdir(parents=True)
+    write(prefix, status=1)  # no license
+    for name in ("lief", "mbedtls"):
+        (prefix / "share" / name).mkdir(parents=True)
+        (prefix / "share" / name / "copyright").write_text(f"of {name}\n")
+    for folder in (prefix, prefix / "share/lief", prefix / "lib/cmake/LIEF"):
+        notices.unlink(missing_ok=True)
+        write(folder)
+        for name in ("lief", "mbedtls"):
+            expect(f"\nof {name}\n" in notices.read_text(), f"LIEF_DIR={folder}: the license of {name} is not taken")
 
 
 def folder_of_lief(build):

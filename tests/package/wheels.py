@@ -6,6 +6,7 @@ import email
 import hashlib
 import io
 import itertools
+import platform
 import struct
 import zipfile
 
@@ -63,6 +64,10 @@ def check_metadata(lab, archive, wheel):
     equal(sorted(described.get_all("Tag")),
           sorted("-".join(tag) for tag in itertools.product(*(part.split(".") for part in tags))), "tags in WHEEL")
     equal(tags[:2], ["py3", "none"], "tags: any Python 3, no ABI")
+    machine = platform.machine()
+    wanted = ["manylinux2014", "manylinux_2_17", "musllinux_1_1"]
+    equal(tags[2].split("."), [f"{name}_{machine}" for name in wanted] if "linux" in tags[2] else ["win_amd64"],
+          "tags: the platforms; manylinux2014 is manylinux_2_17 to a pip before 20.3")
 
     about = headers("METADATA")
     equal([about["Name"], about["Version"]], [name, version], "name and version in METADATA")

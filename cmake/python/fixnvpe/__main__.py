@@ -9,14 +9,14 @@ import sys
 import sysconfig
 
 
-def places(package):
+def places(package, system=os.name):
     """Where the program may lie, seen from the folder that the package is in.
 
     The way from site-packages to the scripts is the same for a prefix of any name, but another for the user's own; and
     `--target` makes a bin beside the packages.
     """
     folders = []
-    for scheme in (None, os.name + "_user"):
+    for scheme in (None, system + "_user"):
         of_scheme = {} if scheme is None else {"scheme": scheme}
         if scheme is None or scheme in sysconfig.get_scheme_names():
             scripts = sysconfig.get_path("scripts", **of_scheme)
