@@ -204,25 +204,44 @@ def check_uv(lab):
     equal([path.name for path in (lab.folder / "uv-tools").glob("fixnvpe*")], [], "left behind by uv tool uninstall")
 
 
-def check_windows(lab):
+def install_for_windows(lab):
     venv = Environment(lab, "venv", make_venv(lab))
     target = lab.folder / "target"
     lab.run(venv.python, "-m", "pip", "install", "--platform", "win_amd64", "--only-binary", ":all:", "--target", target,
             lab.windows_wheel)
-    program = target / "bin/fixnvpe.exe"
-    said = lab.run_windows(program, "--version")
-    expect(said.returncode == 0 and said.stdout.startswith(f"fixnvpe {lab.version} "), f"fixnvpe.exe: {said}")
-    if not lab.windows_python:
-        raise Skipped("fixnvpe.exe ran; no python.exe to run `python -m fixnvpe` by: FIXNVPE_WINDOWS_PYTHON=FILE names one")
+    return target
 
-    python = [lab.windows_python, "-m", "fixnvpe"]
-    path = {"PYTHONPATH": windows_path(target)}
-    equal(lab.run_windows(*python, "--version", environment=path).stdout, said.stdout, "python.exe -m fixnvpe")
+
+def check_windows(lab):
+    said = lab.run_windows(install_for_windows(lab) / "bin/fixnvpe.exe", "--version")
+    expect(said.returncode == 0 and said.stdout.startswith(f"fixnvpe {lab.version} "), f"fixnvpe.exe: {said}")
+
+
+def check_windows_python(lab):
+    if "FIXNVPE_WINDOWS_PYTHON" not in os.environ:
+        raise Skipped("FIXNVPE_WINDOWS_PYTHON=FILE names no python.exe")
+    target = install_for_windows(lab)
+    version = lab.run_windows(target / "bin/fixnvpe.exe", "--version").stdout
+    check_in_windows(lab, target, version)
+
+    # As `pip install --user` has it there, and no other place: so the program is found by its way from site-packages.
+    python = pathlib.Path(os.environ["FIXNVPE_WINDOWS_PYTHON"])
+    numbers = lab.run_windows(python, "-c", "import sys; print(sys.version_info[0], sys.version_info[1], sep='')").stdout
+    user = lab.folder / "user" / f"Python{numbers.strip()}"
+    user.mkdir(parents=True)
+    (target / "bin").rename(user / "Scripts")
+    target.rename(user / "site-packages")
+    check_in_windows(lab, user / "site-packages", version)
+
+
+def check_in_windows(lab, site, version):
+    python = [os.environ["FIXNVPE_WINDOWS_PYTHON"], "-m", "fixnvpe"]
+    path = {"PYTHONPATH": windows_path(site)}
+    equal(lab.run_windows(*python, "--version", environment=path).stdout, version, f"python.exe -m fixnvpe, {site}")
     sample = windows_path(lab.source / "testdata/sample")
     for words, status in ((["verify", sample], 1), (["patch", "no such"], 2), (["scan", sample], 0)):
         equal(lab.run_windows(*python, *words, environment=path).returncode, status, f"exit status of {words}")
-    done = lab.run_windows(*python, "verify", "--json", environment=path)
-    environment = json.loads(done.stdout)["environment"]
+    environment = json.loads(lab.run_windows(*python, "verify", "--json", environment=path).stdout)["environment"]
     equal(environment and environment["chosen_by"], "python -m fixnvpe", "chosen by")
 
 

@@ -30,7 +30,6 @@ class Lab:
         self.packages = pathlib.Path(os.environ.get("FIXNVPE_TEST_PACKAGES") or options.packages).resolve()
         self.source = options.source.resolve()
         self.tools = options.tools.resolve()
-        self.windows_python = os.environ.get("FIXNVPE_WINDOWS_PYTHON")
         self.runner = options.runner
         self.linux_build = self.source / "build" / "release"
         self.windows_build = self.source / "build" / "mingw"

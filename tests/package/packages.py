@@ -2,22 +2,22 @@
 
     packages.py CHECK PACKAGES SOURCE TOOLS [RUNNER...]
 
-    tools         what comes from PyPI, installed into the folder TOOLS: uv, twine, check-wheel-contents
-    contents      the zip and the .deb hold what they should, and the very programs that were tested; both run
-    sums          SHA256SUMS names each file, and nothing else
-    reproducible  the same source makes the same bytes
-    notices       the license of all that the compiler and the linker took is in THIRD-PARTY-NOTICES
-    manifests     scoop's and winget's say what the zip is
-    wheel         both wheels keep to the specification, and their tags to the truth
-    wheel_tools   twine and check-wheel-contents have nothing to say
-    pip           the real pip installs, runs and uninstalls the wheel
-    uv            so do uv pip, uvx and uv tool
-    action        what .github/actions/fixnvpe runs gets the program, and runs it
-    windows       pip puts fixnvpe.exe where Windows finds it, and it runs; with a Python for Windows, under it, too
+    tools           what comes from PyPI, installed into the folder TOOLS: uv, twine, check-wheel-contents
+    contents        the zip and the .deb hold what they should, and the very programs that were tested; both run
+    sums            SHA256SUMS names each file, and nothing else
+    reproducible    the same source makes the same bytes
+    notices         the license of all that the compiler and the linker took is in THIRD-PARTY-NOTICES
+    manifests       scoop's and winget's say what the zip is
+    wheel           both wheels keep to the specification, and their tags to the truth
+    wheel_tools     twine and check-wheel-contents have nothing to say
+    pip             the real pip installs, runs and uninstalls the wheel
+    uv              so do uv pip, uvx and uv tool
+    action          what .github/actions/fixnvpe runs gets the program, and runs it
+    windows         pip installs the wheel for Windows, and fixnvpe.exe runs
+    windows_python  so does `python -m fixnvpe`, by the python.exe that FIXNVPE_WINDOWS_PYTHON in the environment names
 
 PACKAGES is the folder that package.cmake made, RUNNER what starts a program of Windows. In the environment,
-FIXNVPE_TEST_PACKAGES names another folder, and FIXNVPE_WINDOWS_PYTHON a python.exe. A check that lacks a tool says so,
-and ends with 77: skipped.
+FIXNVPE_TEST_PACKAGES names another folder. A check that lacks a tool says so, and ends with 77: skipped.
 """
 
 import argparse
@@ -46,6 +46,7 @@ CHECKS = {
     "pip": install.check_pip,
     "uv": install.check_uv,
     "windows": install.check_windows,
+    "windows_python": install.check_windows_python,
 }
 
 
