@@ -205,10 +205,9 @@ def check_uv(lab):
 
 
 def install_for_windows(lab):
-    venv = Environment(lab, "venv", make_venv(lab))
     target = lab.folder / "target"
-    lab.run(venv.python, "-m", "pip", "install", "--platform", "win_amd64", "--only-binary", ":all:", "--target", target,
-            lab.windows_wheel)
+    lab.run(lab.tools / "bin/python", "-m", "pip", "install", "--platform", "win_amd64", "--only-binary", ":all:",
+            "--target", target, lab.windows_wheel)
     return target
 
 
