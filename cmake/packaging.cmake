@@ -1,5 +1,5 @@
-# What is installed, and the packages made of it by cpack --preset release|mingw|msvc: a Debian package, or for Windows
-# a zip of one folder that needs no installing.
+# What is installed, and the packages that cpack makes of it: a Debian package, or for Windows a zip of one folder that
+# needs no installing. package.cmake calls it.
 include(GNUInstallDirs)
 if(WIN32)
   set(CMAKE_INSTALL_BINDIR .)
@@ -11,7 +11,39 @@ else()
   set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 endif()
 install(TARGETS fixnvpe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Installed, the two lie side by side.
+foreach(page IN ITEMS README.md .github/README.zh-CN.md)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})
+  file(READ ${page} text)
+  string(REPLACE "](.github/" "](" text "${text}")
+  string(REPLACE "](../" "](" text "${text}")
+  cmake_path(GET page FILENAME name)
+  file(WRITE "${PROJECT_BINARY_DIR}/pages/${name}" "${text}")
+  install(FILES "${PROJECT_BINARY_DIR}/pages/${name}" DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endforeach()
+
+# Whose licenses a package carries. GCC's is that of libstdc++ and libgcc, too.
+set(linked libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev)
+set(lief "")
+if(WIN32)
+  list(APPEND linked g++-mingw-w64-x86-64-posix mingw-w64-x86-64-dev)
+  if(FIXNVPE_WITH_LIEF)
+    set(lief "${LIEF_DIR}")
+  endif()
+else()
+  execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=libstdc++.a OUTPUT_VARIABLE gcc)
+  string(REGEX REPLACE ".*/([0-9]+)/.*" "\\1" gcc "${gcc}") # Clang takes one of the GCCs that are there
+  list(APPEND linked libc6-dev gcc-${gcc}-base)
+  if(FIXNVPE_WITH_LIEF)
+    list(APPEND linked liblief-dev libmbedtls-dev)
+  endif()
+endif()
+install(
+  CODE "include(\"${PROJECT_SOURCE_DIR}/cmake/notices.cmake\")
+        fixnvpe_write_notices(
+          \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}/THIRD-PARTY-NOTICES\" \"${linked}\" \"${lief}\")"
+  COMPONENT package EXCLUDE_FROM_ALL)
 
 # The manual page and the completion scripts are what the built program says of itself, so it must run here.
 if(NOT WIN32 AND NOT CMAKE_CROSSCOMPILING AND NOT FIXNVPE_SANITIZE)
@@ -43,13 +75,12 @@ if(NOT WIN32 AND NOT CMAKE_CROSSCOMPILING AND NOT FIXNVPE_SANITIZE)
   install(FILES "${made}/completion.zsh" DESTINATION ${data}/zsh/site-functions RENAME _fixnvpe COMPONENT site)
   install(FILES "${made}/completion.zsh" DESTINATION ${data}/zsh/vendor-completions RENAME _fixnvpe
           COMPONENT package EXCLUDE_FROM_ALL)
-  set(CPACK_INSTALL_CMAKE_PROJECTS "${made};fixnvpe;Unspecified;/;${made};fixnvpe;package;/")
 endif()
 
+set(CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR};fixnvpe;Unspecified;/;${PROJECT_BINARY_DIR};fixnvpe;package;/")
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON) # package.cmake builds what is packed, and no test
 set(CPACK_PACKAGE_DIRECTORY "${PROJECT_BINARY_DIR}/packages")
 set(CPACK_PACKAGE_CONTACT "the fixnvpe authors <fixnvpe@localhost>")
-set(CPACK_PACKAGE_CHECKSUM SHA256)
-set(CPACK_STRIP_FILES ON)
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION utils)

@@ -1,4 +1,5 @@
-# Holds the samples of output in README.md against what the program prints:
+# Holds README.md and .github/README.zh-CN.md against what the program prints: the samples of output in the former, the
+# commands and options in both.
 #
 #   cmake -DPROGRAM=build/release/fixnvpe -P cmake/readme.cmake
 #   cmake -DPROGRAM=build/release/fixnvpe -DWRITE=ON -P cmake/readme.cmake     writes them anew
@@ -97,6 +98,64 @@ macro(fixnvpe_take_to end result)
   math(EXPR at "${at} + ${length}")
   string(SUBSTRING "${rest}" ${at} -1 rest)
 endmacro()
+
+# Each command and option of the program stands on the page as its help has it. And on a page that names no other program's
+# options, each that stands there is one of the program's.
+function(fixnvpe_check_words page)
+  execute_process(COMMAND "${PROGRAM}" --help OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
+  string(TOLOWER "${help}" commands) # CLI11 2.6 sets headings and options otherwise
+  string(REGEX REPLACE ".*\nsubcommands:" "" commands "${commands}")
+  string(REGEX MATCHALL "\n  [a-z]+ " commands "${commands}")
+  list(TRANSFORM commands STRIP)
+  foreach(command IN LISTS commands)
+    execute_process(COMMAND "${PROGRAM}" ${command} --help OUTPUT_VARIABLE of_command COMMAND_ERROR_IS_FATAL ANY)
+    string(APPEND help "${of_command}")
+  endforeach()
+  string(REGEX MATCHALL "\n +(-[a-z], *)?--[a-z-]+( [A-Z]+| [a-z]+[|][a-z|]+)?" options "${help}")
+  list(TRANSFORM options REPLACE "^\n +(-[a-z], *)?" "")
+  list(REMOVE_DUPLICATES options)
+  list(LENGTH commands number_of_commands)
+  list(LENGTH options number_of_options)
+  if(number_of_commands LESS 6 OR number_of_options LESS 15)
+    message(FATAL_ERROR "The help of ${PROGRAM} has ${commands} and ${options}: is it written otherwise now?")
+  endif()
+
+  file(READ "${source}/${page}" text)
+  string(REPLACE "\\|" "|" text "${text}") # in tables
+  set(wrong "")
+  foreach(command IN LISTS commands)
+    if(NOT text MATCHES "fixnvpe ${command}")
+      list(APPEND wrong "no fixnvpe ${command}")
+    endif()
+  endforeach()
+  foreach(option IN LISTS options)
+    string(FIND "${text}" "`${option}`" at)
+    if(at EQUAL -1)
+      list(APPEND wrong "no `${option}`")
+    endif()
+  endforeach()
+  if(ARGN STREQUAL "ALONE")
+    list(TRANSFORM options REPLACE " .*" "")
+    string(REGEX MATCHALL "--+[a-z][a-z-]*" named "${text}")
+    list(REMOVE_DUPLICATES named)
+    list(REMOVE_ITEM named ${options})
+    list(TRANSFORM named PREPEND "the program has no ")
+    list(APPEND wrong ${named})
+    string(REGEX MATCHALL "fixnvpe [a-z]+" named "${text}")
+    list(REMOVE_DUPLICATES named)
+    list(TRANSFORM named REPLACE "fixnvpe " "")
+    list(REMOVE_ITEM named ${commands} help)
+    list(TRANSFORM named PREPEND "the program has no command ")
+    list(APPEND wrong ${named})
+  endif()
+  if(wrong)
+    list(JOIN wrong "\n  " wrong)
+    message(FATAL_ERROR "${page} and the program's help differ:\n  ${wrong}")
+  endif()
+endfunction()
+
+fixnvpe_check_words(README.md)
+fixnvpe_check_words(.github/README.zh-CN.md ALONE)
 
 file(READ "${source}/README.md" readme)
 set(rest "${readme}")

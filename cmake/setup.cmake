@@ -1,4 +1,5 @@
-# What run.cmake, lint.cmake, test.cmake and real.cmake share: installing what is missing, configuring and building.
+# What run.cmake, lint.cmake, test.cmake, package.cmake and real.cmake share: installing what is missing, configuring
+# and building.
 #
 # The talk goes to stderr. stdout belongs to the program and to ctest.
 cmake_minimum_required(VERSION 3.25)
@@ -8,8 +9,9 @@ cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH FIXNVPE_SOURCE)
 # What Debian 12 calls the things needed.
 set(FIXNVPE_BUILD_PACKAGES libcli11-dev libfmt-dev liblief-dev libmbedtls-dev libspdlog-dev ninja-build
     nlohmann-json3-dev)
-set(FIXNVPE_TEST_PACKAGES btrfs-progs catch2 clang-format-14 clang-tidy-14 dpkg-dev file fish g++-mingw-w64-x86-64-posix git
-    groff-base llvm mount osslsigncode python3 python3-pefile strace wine64 zsh)
+set(FIXNVPE_PACKAGE_PACKAGES dpkg-dev file g++-mingw-w64-x86-64-posix git gzip python3-wheel)
+set(FIXNVPE_TEST_PACKAGES btrfs-progs catch2 clang-format-14 clang-tidy-14 fish git groff-base llvm mount osslsigncode
+    python3 python3-pefile python3-venv strace unzip wine64 zsh)
 find_program(FIXNVPE_GCC g++ NO_CACHE)
 find_program(FIXNVPE_CLANG clang++ NO_CACHE)
 if(FIXNVPE_CLANG AND NOT FIXNVPE_GCC)

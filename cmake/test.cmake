@@ -9,7 +9,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/setup.cmake")
 
 option(FIXNVPE_LONG_TESTS "Run the long tests whole, not shortened" OFF)
 
-fixnvpe_install_needed(${FIXNVPE_BUILD_PACKAGES} ${FIXNVPE_TEST_PACKAGES})
+fixnvpe_install_needed(${FIXNVPE_BUILD_PACKAGES} ${FIXNVPE_PACKAGE_PACKAGES} ${FIXNVPE_TEST_PACKAGES})
 
 # The oracles. A missing one must not make its tests pass by not running.
 if(NOT CMAKE_HOST_WIN32)

@@ -225,7 +225,7 @@ private:
     bool try_python(const path& executable, const std::string& chosen_by) {
         // A virtual environment's python is often a link to the one that it was made with.
         if (const path prefix = prefix_of(executable); is_virtual(prefix)) {
-            return try_prefix(prefix, chosen_by);
+            return !is_made_for_program(prefix) && try_prefix(prefix, chosen_by);
         }
         const path real = os::info_of(executable).type == os::FileType::link ? os::canonical(executable) : executable;
         std::optional<unsigned> minor = minor_version(real.filename());
@@ -239,28 +239,42 @@ private:
                           minor);
     }
 
-    /// The Python that the program was installed in by pip or uv. Where it was made for the program alone (uvx, uv
-    /// tool, pipx) there is nothing to patch.
-    bool try_own() {
-        const path prefix = prefix_of(query_.program);
-        if (query_.program.empty() || !is_environment(prefix)) {
-            return false;
+    /// The environment that pip or uv installed the program into.
+    struct Own {
+        path prefix;
+        bool alone = true;  ///< uvx, uv tool and pipx made it for the program: there is nothing to patch
+    };
+
+    std::optional<Own> find_own() const {
+        Own own;
+        own.prefix = prefix_of(query_.program);
+        if (query_.program.empty() || !is_environment(own.prefix)) {
+            return std::nullopt;
         }
         bool installed = false;
-        bool alone = true;
-        for (const path& site : site_packages(prefix)) {
+        for (const path& site : site_packages(own.prefix)) {
             for (const path& name : names_in(site)) {
                 const std::string distribution = lower_name(name).substr(0, lower_name(name).find('-'));
                 const std::string kind = lower_name(name.extension());
                 if (kind == ".dist-info" || kind == ".egg-info") {
                     installed = installed || distribution == "fixnvpe";
-                    alone = alone && (distribution == "fixnvpe" || distribution == "pip" ||
-                                      distribution == "setuptools" || distribution == "wheel");
+                    own.alone = own.alone && (distribution == "fixnvpe" || distribution == "pip" ||
+                                              distribution == "setuptools" || distribution == "wheel");
                 }
             }
         }
-        return installed && !alone &&
-               try_python(prefix / (query_.windows ? "python.exe" : "bin/python3"), "fixnvpe is installed there");
+        return installed ? std::optional(own) : std::nullopt;
+    }
+
+    bool try_own() {
+        own_ = find_own();
+        return own_ && !own_->alone &&
+               try_python(own_->prefix / (query_.windows ? "python.exe" : "bin/python3"), "fixnvpe is installed there");
+    }
+
+    /// uvx puts the one that it made for the program first on PATH.
+    bool is_made_for_program(const path& prefix) const {
+        return own_ && own_->alone && look_behind(prefix).identity == look_behind(own_->prefix).identity;
     }
 
     /// By Windows' registry, and where python.org's installer and the Python install manager put them.
@@ -326,6 +340,7 @@ private:
     const EnvironmentQuery& query_;
     PythonEnvironment environment_;
     std::vector<std::string> looked_at_;
+    std::optional<Own> own_;
 };
 
 }  // namespace

@@ -263,6 +263,13 @@ TEST_CASE("python_env: the Python that the program is installed in comes before 
         fs::remove_all(world.temp / (site + "/torch-1.12.1+cu113.dist-info"));
         world.temp.file(site + "/pip-24.0.dist-info/RECORD");
         CHECK(world.found().starts_with(on_path));
+        // uvx puts it on PATH, too, first.
+        world.temp.file("own/pyvenv.cfg");
+        world.temp.file(windows ? "own/Scripts/python.exe" : "own/bin/python");
+        const std::string both = world.variables["PATH"];
+        world.point("PATH", windows ? "own/Scripts" : "own/bin");
+        world.variables["PATH"] += (windows ? ";" : ":") + both;
+        CHECK(world.found().starts_with(on_path));
     }
     SECTION("nor one that it merely lies beside") {
         fs::remove_all(world.temp / (site + "/fixnvpe-0.2.0.dist-info"));
