@@ -138,12 +138,6 @@ Shape shape(const nlohmann::json& facts) {
     for (const nlohmann::json& section : facts.at("sections")) {
         spec.sections.push_back(test_section(section));
         shape.sections.push_back(shape_section(section));
-        // The facts count __nv_rel; that it counts for the program, too, is not yet so.
-        const TestSection& added = spec.sections.back();
-        const bool not_counted = !Section{.name = added.name.c_str()}.is_fatbin();
-        if (added.name == "__nv_rel" && not_counted && (added.characteristics & IMAGE_SCN_MEM_WRITE) != 0) {
-            shape.commit_saved -= (added.virtual_size + PAGE_SIZE_BYTES - 1) / PAGE_SIZE_BYTES * PAGE_SIZE_BYTES;
-        }
     }
     return shape;
 }
