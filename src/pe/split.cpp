@@ -227,6 +227,14 @@ std::vector<Pages> split_pages(const PeImage& image) {
     return pages;
 }
 
+bool is_split(const PeImage& image) {
+    return std::any_of(image.sections.begin(), image.sections.end(), is_piece);
+}
+
+Split split_between(const PeImage& from, const PeImage& to) {
+    return {split_pages(to), from.layout.nt_headers != to.layout.nt_headers};
+}
+
 WhyNotSplit why_not_split(ByteView headers, const PeImage& image) {
     const PeLayout& layout = image.layout;
     const std::uint32_t file_alignment = optional_field(headers, layout, offset::FileAlignment);
@@ -352,7 +360,7 @@ std::vector<std::uint8_t> split_headers(ByteView headers, const PeImage& image, 
 }
 
 std::optional<std::vector<std::uint8_t>> joined_headers(ByteView headers, const PeImage& image) {
-    if (std::none_of(image.sections.begin(), image.sections.end(), is_piece)) {
+    if (!is_split(image)) {
         return std::nullopt;
     }
     const auto entries = joined(image);

@@ -105,7 +105,7 @@ TEST_CASE("fat binary: only runs that are long enough, and end before the sectio
 }
 
 TEST_CASE("fat binary: a file that ends inside the section is cut short") {
-    const Bytes data = fat_binary(8000);
+    const Bytes data(8000);
     const TestFile file{{{OFFSET, data}}, OFFSET + 4000};
     CHECK_THROWS_AS(find_runs(image_of(data), 0, read_from(file)), Error);
 }

@@ -91,6 +91,11 @@ struct Split {
 /// The pages of its `.fixnv` sections.
 [[nodiscard]] std::vector<Pages> split_pages(const PeImage& image);
 
+[[nodiscard]] bool is_split(const PeImage& image);
+
+/// What was split to get from one image of a file, which is not split, to another.
+[[nodiscard]] Split split_between(const PeImage& from, const PeImage& to);
+
 /// Why nothing in this file may be split, whatever lies where; from its headers alone.
 /// @param headers the first bytes of the file, 4,096 or more
 [[nodiscard]] WhyNotSplit why_not_split(ByteView headers, const PeImage& image);
