@@ -301,4 +301,22 @@ std::string report_scan(const Summary& summary, const ReportStyle& style) {
     return text + sums(summary, style) + advice(summary, style);
 }
 
+std::string may_be_split(const Summary& summary, const ReportStyle& style) {
+    const FileOutcome* largest = nullptr;
+    std::size_t count = 0;
+    for (const FileOutcome& file : summary.files) {
+        if (data_of(file) >= LARGE_COMMIT && !file.failed()) {
+            largest = largest == nullptr || data_of(file) > data_of(*largest) ? &file : largest;
+            ++count;
+        }
+    }
+    if (largest == nullptr || style.policy.data == DataPolicy::split) {
+        return {};
+    }
+    return line(fmt::format("{} keeps {}{}: fixnvpe scan says what --data split would free",
+                            printable_path(largest->path.filename()), human_size(data_of(*largest)),
+                            count == 1 ? "" : fmt::format(" (and {} more)", plural(count - 1, "file"))),
+                style);
+}
+
 }  // namespace fixnvpe

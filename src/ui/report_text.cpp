@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "fixnvpe/base/text.hpp"
-#include "fixnvpe/commands/packages.hpp"
 #include "fixnvpe/ui/columns.hpp"
 #include "fixnvpe/ui/groups.hpp"
 #include "fixnvpe/ui/report_scan.hpp"
@@ -232,34 +231,6 @@ std::string kept_backups(const Summary& summary) {
                                  : "the original is",
                        fmt::join(names, " or "),
                        without == 0 ? "" : fmt::format("; {} without a backup", plural(without, "file")));
-}
-
-/// One line where a file keeps much that a split may free: by the headers alone, nobody knows.
-std::string may_be_split(const Summary& summary, const ReportStyle& style) {
-    const FileOutcome* largest = nullptr;
-    std::uint64_t most = LARGE_COMMIT - 1;
-    std::size_t count = 0;
-    for (const FileOutcome& file : summary.files) {
-        std::uint64_t kept = 0;
-        for (const WritableData& data : file.headers ? file.headers->data : std::vector<WritableData>()) {
-            kept += data.bytes;
-        }
-        if (kept < LARGE_COMMIT || file.failed()) {
-            continue;
-        }
-        ++count;
-        if (kept > most) {
-            largest = &file;
-            most = kept;
-        }
-    }
-    if (largest == nullptr || style.policy.data == DataPolicy::split) {
-        return {};
-    }
-    const std::string others = count == 1 ? "" : fmt::format(" (and {} more)", plural(count - 1, "file"));
-    return line(fmt::format("{} keeps {}{}: fixnvpe scan says what --data split would free",
-                            printable_path(largest->path.filename()), human_size(most), others),
-                style);
 }
 
 std::string summary_of_patch(const Summary& summary, const ReportStyle& style) {
