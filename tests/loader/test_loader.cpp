@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t FATBIN_SIZE = std::size_t{64} << 20;
-constexpr std::size_t GPU_PAGES = FATBIN_SIZE + 4096;  ///< with the fat binary's header
+constexpr std::size_t GPU_PAGES = FATBIN_SIZE + 4096;             ///< with the fat binary's header
 constexpr std::size_t CODE_SIZE = (std::size_t{1} << 20) + 8000;  // of a fat binary among variables
 
 /// x64, with 64 MiB of GPU code.
