@@ -54,6 +54,7 @@ std::vector<CleanOutcome> clean_group(const SidecarGroup& group, const Request& 
     query.folder = group.folder;
     query.aslr = request.policy.aslr;
     query.lenient = true;
+    query.deep = true;
     query.installed = group.installed;
     query.candidates = group.sidecars;
     Findings findings = examine(query);

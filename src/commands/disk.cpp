@@ -22,6 +22,8 @@ std::optional<os::FileInfo> to_be_copied(const Target& target, const Request& re
         query.path = target.path;
         query.folder = target.folder;
         query.aslr = request.policy.aslr;
+        query.data = request.policy.data;
+        query.deep = true;
         query.is_link = target.link;
         query.candidates = sidecars_of(target.path);
         const Findings findings = examine(std::move(query));

@@ -9,6 +9,7 @@
 #include "fixnvpe/patch/examine.hpp"
 #include "fixnvpe/patch/patch_file.hpp"
 #include "fixnvpe/patch/restore_file.hpp"
+#include "fixnvpe/pe/reader.hpp"
 
 namespace fixnvpe {
 namespace {
@@ -55,6 +56,13 @@ std::optional<BackupFacts> backup_to_show(const std::vector<Sidecar>& sidecars) 
     return BackupFacts{shown->kind, shown->path, state_of(*shown)};
 }
 
+std::optional<SplitFacts> split_facts(const std::optional<Survey>& survey) {
+    if (!survey || survey->found.empty()) {
+        return std::nullopt;
+    }
+    return SplitFacts{survey->split.pages, survey->split.bytes(), survey->bytes_left(), survey->why_left()};
+}
+
 bool has_half_done(const Findings& findings) {
     return first_that(findings.sidecars, [](const Sidecar& s) { return s.state == SidecarState::half_done; }) !=
            nullptr;
@@ -67,6 +75,9 @@ public:
         query_.path = target.path;
         query_.folder = target.folder;
         query_.aslr = request.policy.aslr;
+        query_.data = request.policy.data;
+        query_.surveys = request.policy.command == Command::scan;
+        query_.deep = request.policy.command == Command::patch || request.policy.command == Command::restore;
         query_.is_link = target.link;
         query_.lenient = target.missing;
         query_.named = target.named;
@@ -84,6 +95,10 @@ public:
             return;
         }
         outcome_.commit = commit_charge(findings_.dll.image);
+        outcome_.commit.saved += findings_.plan.split.bytes();
+        outcome_.commit.after -= findings_.plan.split.bytes();
+        outcome_.split = split_facts(findings_.survey);
+        outcome_.splits = !findings_.plan.split.pages.empty();
         if (outcome_.status == Status::refused || outcome_.status == Status::error) {
             outcome_.commit.after = outcome_.commit.now;
             outcome_.commit.saved = 0;
@@ -241,7 +256,8 @@ private:
         for (std::size_t i = 0; i < findings_.sidecars.size(); ++i) {
             const Fate fate = decision_.sidecars[i].fate;
             if ((fate == Fate::use || fate == Fate::use_up) && !decision_.gives_way) {
-                outcome_.edits = edits_to(findings_.dll.image, findings_.sidecars[i].original);
+                const PeImage original = read_pe(findings_.sidecars[i].original, findings_.dll.info.size);
+                outcome_.edits = edits_between(findings_.dll.image, original);
             }
         }
         if (request_.dry_run) {

@@ -5,7 +5,7 @@ namespace {
 
 bool is_worth_a_line(const FileOutcome& file) {
     const bool plain = file.status == Status::no_fatbin || file.status == Status::not_pe;
-    return !plain || file.failed() || file.action != Action::none || file.commit.now >= LARGE_COMMIT;
+    return !plain || file.failed() || file.action != Action::none || file.commit.now >= LARGE_COMMIT || file.split;
 }
 
 std::string package_of(const std::filesystem::path& dll, Environments& environments) {

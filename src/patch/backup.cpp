@@ -9,6 +9,7 @@
 #include "fixnvpe/patch/status.hpp"
 #include "fixnvpe/pe/checksum.hpp"
 #include "fixnvpe/pe/reader.hpp"
+#include "fixnvpe/pe/survey.hpp"
 
 namespace fixnvpe {
 namespace {
@@ -34,8 +35,13 @@ std::optional<PeImage> try_pe(const std::vector<std::uint8_t>& headers, std::uin
     }
 }
 
-bool is_whole(const PeImage& image, std::uint64_t file_size) {
-    return image.has_fatbin() && refusal_of(image, file_size).why != Why::raw_data_past_end;
+/// @param deep also looks for fat binaries among variables, if the headers tell of none
+bool has_gpu_code(const PeImage& image, const os::File& file, bool deep) {
+    return image.has_fatbin() || is_split(image) || (deep && holds_fat_binaries(image, reader_of(file)));
+}
+
+bool is_whole(const PeImage& image, std::uint64_t file_size, bool has_code) {
+    return has_code && refusal_of(image, file_size).why != Why::raw_data_past_end;
 }
 
 SidecarState state_of(const Relation& relation) {
@@ -47,23 +53,24 @@ SidecarState state_of(const Relation& relation) {
                                     : SidecarState::copy;
 }
 
-void examine_copy(Sidecar& sidecar, const Dll* dll) {
+void examine_copy(Sidecar& sidecar, const Dll* dll, bool deep) {
     const os::File opened = os::File::open_to_read(sidecar.path);
     sidecar.contents = opened.opened_as();
     const std::uint64_t size = sidecar.contents.size;
     std::vector<std::uint8_t> headers = read_headers(opened, size);
     if (dll == nullptr) {
         const std::optional<PeImage> image = try_pe(headers, size);
-        sidecar.ours = image && image->has_fatbin();
-        sidecar.whole = image && is_whole(*image, size);
+        sidecar.ours = image && has_gpu_code(*image, opened, deep);
+        sidecar.whole = image && is_whole(*image, size, sidecar.ours);
         sidecar.state = SidecarState::alone;
         sidecar.original = std::move(headers);
         return;
     }
     const PeImage image = read_pe(headers, size);
     const Relation relation = relate({dll->headers, dll->info.size, dll->image}, {headers, size, image});
-    sidecar.ours = image.has_fatbin();
-    sidecar.whole = is_whole(image, size);
+    // What is split was shown to hold GPU code, and so does what it was made from.
+    sidecar.ours = (is_split(dll->image) && relation.build != Build::other) || has_gpu_code(image, opened, deep);
+    sidecar.whole = is_whole(image, size, sidecar.ours);
     sidecar.same_headers = relation.same_headers;
     sidecar.state = state_of(relation);
     sidecar.proven = relation.proven || sidecar.contents.identity == dll->info.identity;
@@ -78,8 +85,7 @@ void examine_copy(Sidecar& sidecar, const Dll* dll) {
 
 /// No other program has changed the file since, and told so by CheckSum.
 bool has_check_sum_of(const UndoEnds& ends, std::uint32_t check_sum) {
-    return check_sum == ends.image.check_sum ||
-           check_sum == load_le<std::uint32_t>(ends.edited, ends.image.layout.check_sum());
+    return check_sum == ends.image.check_sum || check_sum == ends.check_sum_after;
 }
 
 void examine_undo(Sidecar& sidecar, const Dll* dll) {
@@ -140,7 +146,7 @@ void check_by_sum(Sidecar& undo, const Dll& dll, const std::function<void(std::u
 
 }  // namespace
 
-std::optional<Sidecar> examine_sidecar(const SidecarPlace& place, const fs::path& dll_path, const Dll* dll) {
+std::optional<Sidecar> examine_sidecar(const SidecarPlace& place, const fs::path& dll_path, const Dll* dll, bool deep) {
     Sidecar sidecar;
     sidecar.kind = place.kind;
     sidecar.path = place.path;
@@ -157,7 +163,7 @@ std::optional<Sidecar> examine_sidecar(const SidecarPlace& place, const fs::path
         if (sidecar.is_link() && is_undo_kind(place.kind)) {
             throw Error(ErrorCode::link, "check the backup: it is a link", Hint::put_file_there);
         }
-        is_undo_kind(place.kind) ? examine_undo(sidecar, dll) : examine_copy(sidecar, dll);
+        is_undo_kind(place.kind) ? examine_undo(sidecar, dll) : examine_copy(sidecar, dll, deep);
     } catch (Error& error) {
         const bool leads_nowhere = sidecar.is_link() && error.code() == ErrorCode::not_found;  // no original any more
         const bool stale = error.code() == ErrorCode::stale_backup || (leads_nowhere && dll != nullptr);

@@ -79,12 +79,17 @@ void decide_verify(Decision& decision, const Policy& policy, const DllFacts& dll
     }
 }
 
+/// Without an undo file that explains it, a split that a loss of power breaks off half way could not be mended.
+Way edit_or_replace(const DllFacts& dll) {
+    return dll.plan_splits ? Way::replace : Way::edit;
+}
+
 /// Its present state is the original: what stands under the names of its backups is not, and makes room.
-void decide_backup_of_original(Decision& decision, BackupMode mode, const Sidecars& sidecars) {
+void decide_backup_of_original(Decision& decision, const DllFacts& dll, BackupMode mode, const Sidecars& sidecars) {
     switch (mode) {
         case BackupMode::full: decision.way = Way::keep_as_backup; break;
         case BackupMode::undo: decision.way = Way::edit_with_undo; break;
-        case BackupMode::none: decision.way = Way::edit; break;
+        case BackupMode::none: decision.way = edit_or_replace(dll); break;
     }
     for (std::size_t i = 0; i < sidecars.size(); ++i) {
         const SidecarFacts& s = sidecars[i];
@@ -125,7 +130,7 @@ void decide_patch(Decision& decision, const Policy& policy, const DllFacts& dll,
     // An undo file's edits are taken back first; but what was signed since is no more what they led to.
     if (earlier != NONE && (!is_undo(sidecars[earlier]) || sidecars[earlier].signed_since)) {
         decision.act = Act::patch;
-        decision.way = asked == BackupMode::full ? Way::replace : Way::edit;
+        decision.way = asked == BackupMode::full ? Way::replace : edit_or_replace(dll);
         return;
     }
     // Another that holds as much stays, and no backup is made.
@@ -136,7 +141,7 @@ void decide_patch(Decision& decision, const Policy& policy, const DllFacts& dll,
     if (other != NONE) {
         decision.act = Act::patch;
         decision.undo_first = true;
-        decision.way = asked == BackupMode::full ? Way::replace : Way::edit;
+        decision.way = asked == BackupMode::full ? Way::replace : edit_or_replace(dll);
         decision.sidecars[earlier].fate = Fate::remove;
         return;
     }
@@ -152,7 +157,7 @@ void decide_patch(Decision& decision, const Policy& policy, const DllFacts& dll,
         return;
     }
     decision.act = Act::patch;
-    decide_backup_of_original(decision, mode, sidecars);
+    decide_backup_of_original(decision, dll, mode, sidecars);
 }
 
 void decide_restore(Decision& decision, const Policy& policy, const Sidecars& sidecars) {
@@ -296,11 +301,12 @@ std::optional<std::size_t> earlier_original(const Sidecars& sidecars) {
 }
 
 StatusDecision decide_status(const DllFacts& dll, const Sidecars& sidecars) {
-    if (!dll.has_fatbin) {
+    if (!dll.has_gpu_code()) {
         return {Status::no_fatbin, false};
     }
     const bool half_done = find(sidecars, is_half_done) != NONE;
-    const bool was_patched = !dll.dynamic_base || find(sidecars, holds_original) != NONE;
+    const bool was_patched =
+        dll.is_split || (dll.has_fatbin && !dll.dynamic_base) || find(sidecars, holds_original) != NONE;
     const bool needs_patch = !dll.plan_is_empty || half_done;
     if (dll.refusal.why != Why::nothing) {
         return {Status::refused, needs_patch};

@@ -24,6 +24,15 @@ std::vector<std::uint8_t> read_headers(const os::File& file, std::uint64_t file_
     return headers;
 }
 
+ReadAt reader_of(const os::File& file) {
+    return [&file](std::uint64_t offset, ByteSpan into) { return file.read_at(offset, into); };
+}
+
+bool begins_with(const os::File& file, const std::vector<std::uint8_t>& headers) {
+    std::vector<std::uint8_t> bytes(headers.size());
+    return file.read_at(0, bytes) == bytes.size() && bytes == headers;
+}
+
 Dll read_dll(const os::File& file) {
     Dll dll;
     dll.path = file.path();

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "fixnvpe/os/names.hpp"
+#include "fixnvpe/patch/undo_file.hpp"
 #include "fixnvpe/pe/reader.hpp"
 
 namespace fixnvpe {
@@ -17,13 +18,24 @@ Plan plan_for(const Findings& findings) {
     const Sidecar* earlier = earlier_original(findings);
     Plan plan = make_plan(dll.image, dll.info.size, policy);
     const bool half_done = earlier != nullptr && earlier->state == SidecarState::half_done;
-    // The entry of a certificate that was appended since is not the original's, and stays.
-    if (earlier == nullptr || earlier->signed_since || (plan.edits.empty() && !half_done)) {
+    const PeImage begun = half_done ? read_pe(earlier->edited, dll.info.size) : dll.image;
+    const Split asked = findings.splits() ? findings.survey->split : Split();
+    const bool splits = !is_split(begun) && !asked.pages.empty();
+    if (plan.edits.empty() && !half_done && !splits) {
         return plan;
     }
-    const PeImage original = read_pe(earlier->original, dll.info.size);
-    const PeImage begun = half_done ? read_pe(earlier->edited, dll.info.size) : dll.image;
-    return make_plan_over(original, begun, dll.image, dll.info.size, policy);
+    // The entry of a certificate that was appended since is not the original's, and stays.
+    const bool from_original = earlier != nullptr && !earlier->signed_since;
+    if (!is_split(begun) && !splits) {
+        return from_original
+                   ? make_plan_over(read_pe(earlier->original, dll.info.size), begun, dll.image, dll.info.size, policy)
+                   : plan;
+    }
+    const FileHeaders now{dll.headers, dll.info.size, dll.image};
+    const PeImage image = from_original ? read_pe(earlier->original, dll.info.size) : dll.image;
+    const FileHeaders original = from_original ? FileHeaders{earlier->original, dll.info.size, image} : now;
+    const Split split = splits ? asked : split_between(unsplit(original).image, begun);
+    return make_split_plan(original, begun, now, split, policy);
 }
 
 /// A folder that gave way to a link would lead to files that nobody named.
@@ -46,6 +58,69 @@ std::optional<os::FileInfo> link_at(const Query& query) {
     return info.type == os::FileType::link ? std::optional(info) : std::nullopt;
 }
 
+/// A split that was broken off can leave headers that are none, or say what is not so. Its undo file knows them: what
+/// is there is then taken for the original.
+std::optional<Dll> half_split_dll(const Query& query) {
+    for (const SidecarPlace& place : query.candidates) {
+        if (place.kind != SidecarKind::undo || os::info_of(place.path).type != os::FileType::regular) {
+            continue;
+        }
+        try {
+            const UndoRecord record = read_undo(os::File::open_to_read(place.path));
+            const os::File file = os::File::open_to_read(query.path);
+            Dll dll{query.path, file.opened_as(), {}, std::vector<std::uint8_t>(record.headers.size()), {}};
+            if (record.split.pages.empty() || record.headers.empty() || dll.info.size != record.file_size ||
+                file.read_at(0, dll.headers) != dll.headers.size()) {
+                return std::nullopt;
+            }
+            UndoEnds ends = ends_of(record, {dll.headers, dll.info.size, dll.image});
+            dll.image = std::move(ends.image);
+            return is_between(ends, dll.headers) ? std::optional(dll) : std::nullopt;
+        } catch (const Error&) {
+            return std::nullopt;  // whoever looks at the undo file itself tells why
+        }
+    }
+    return std::nullopt;
+}
+
+void note_broken(Findings& findings, Error& error) {
+    const std::filesystem::path& path = findings.query.path;
+    findings.dll.path = path;
+    findings.dll.info = os::info_of(path);
+    const bool missing = findings.dll.info.type == os::FileType::missing;
+    findings.presence = missing ? DllFacts::Presence::missing : DllFacts::Presence::damaged;
+    findings.why_damaged = std::move(error).at(path);
+}
+
+/// Looks for GPU code among its variables, where that is asked for.
+std::optional<Survey> survey_of(const Findings& findings) {
+    const Dll& dll = findings.dll;
+    const bool wanted = findings.query.surveys || findings.query.data == DataPolicy::split;
+    if (findings.presence != DllFacts::Presence::there || !wanted || is_split(dll.image) ||
+        refusal_of(dll.image, dll.info.size).why == Why::raw_data_past_end) {
+        return std::nullopt;
+    }
+    const os::File file = os::File::open_to_read(dll.path);
+    return survey(dll.headers, dll.image, dll.info.size, reader_of(file));
+}
+
+void look_beside(Findings& findings) {
+    const Query& q = findings.query;
+    const Dll* dll = findings.presence == DllFacts::Presence::there ? &findings.dll : nullptr;
+    findings.sidecars.clear();
+    for (const SidecarPlace& place : q.candidates) {
+        // Beside a DLL that we never patched, what is not surely ours is somebody else's.
+        const PeImage& image = findings.dll.image;
+        const bool only_ours = !q.lenient && !image.has_fatbin() && !is_split(image) && !findings.splits();
+        if (only_ours && place.kind == SidecarKind::temporary) {
+            continue;
+        }
+        if (auto sidecar = examine_sidecar(place, q.path, dll, q.deep); sidecar && (sidecar->ours || !only_ours)) {
+            findings.sidecars.push_back(std::move(*sidecar));
+        }
+    }
+}
+
 Findings look(Query query) {
     Findings findings;
     findings.query = std::move(query);
@@ -58,25 +133,20 @@ Findings look(Query query) {
         if (!q.lenient && !is_broken(error)) {
             throw;
         }
-        findings.dll.path = q.path;
-        findings.dll.info = os::info_of(q.path);
-        const bool missing = findings.dll.info.type == os::FileType::missing;
-        findings.presence = missing ? DllFacts::Presence::missing : DllFacts::Presence::damaged;
-        findings.why_damaged = std::move(error).at(q.path);
+        note_broken(findings, error);
     }
-    const Dll* dll = findings.presence == DllFacts::Presence::there ? &findings.dll : nullptr;
-    for (const SidecarPlace& place : q.candidates) {
-        // Beside a DLL that we never patched, what is not surely ours is somebody else's.
-        const bool only_ours = !q.lenient && !findings.dll.image.has_fatbin();
-        if (only_ours && place.kind == SidecarKind::temporary) {
-            continue;
-        }
-        if (auto sidecar = examine_sidecar(place, q.path, dll); sidecar && (sidecar->ours || !only_ours)) {
-            findings.sidecars.push_back(std::move(*sidecar));
-        }
+    findings.survey = survey_of(findings);
+    look_beside(findings);
+    const Sidecar* undo = of_kind(findings.sidecars, SidecarKind::undo);
+    if (std::optional<Dll> half = undo != nullptr ? half_split_dll(q) : std::nullopt) {
+        findings.presence = DllFacts::Presence::there;
+        findings.dll = std::move(*half);
+        findings.dll.link = link_at(q);
+        findings.survey.reset();
+        look_beside(findings);
     }
     // Without a whole backup beside it, nobody can tell that this was ever a DLL.
-    if (!q.lenient && dll == nullptr &&
+    if (findings.presence != DllFacts::Presence::there && !q.lenient &&
         first_that(findings.sidecars, [](const Sidecar& s) { return s.whole; }) == nullptr) {
         throw Error(*findings.why_damaged);
     }
@@ -85,7 +155,14 @@ Findings look(Query query) {
 
 }  // namespace
 
+bool Findings::splits() const {
+    return query.data == DataPolicy::split && survey && !survey->found.empty();
+}
+
 std::vector<std::uint8_t> Findings::planned_headers() const {
+    if (!plan.headers.empty()) {
+        return plan.headers;
+    }
     std::vector<std::uint8_t> headers = dll.headers;
     apply_edits(plan.edits, headers);
     return headers;
@@ -101,8 +178,11 @@ DllFacts Findings::dll_facts() const {
         facts.has_fatbin = dll.image.has_fatbin();
         facts.dynamic_base = dll.image.dynamic_base();
         facts.is_signed = dll.image.is_signed(dll.info.size);
-        facts.plan_is_empty = plan.edits.empty();
-        facts.refusal = facts.has_fatbin ? refusal_of(dll.image, dll.info.size) : Reason{};
+        facts.is_split = is_split(dll.image);
+        facts.has_runs = splits();
+        facts.plan_is_empty = plan.empty();
+        facts.plan_splits = !plan.headers.empty();
+        facts.refusal = facts.has_gpu_code() ? refusal_of(dll.image, dll.info.size) : Reason{};
     }
     return facts;
 }
@@ -169,7 +249,7 @@ bool same(const Findings& a, const Findings& b) {
     const auto of_a = backups(a);
     const auto of_b = backups(b);
     return a.presence == b.presence && same_file(a.dll.info, b.dll.info) && same_link(a.dll.link, b.dll.link) &&
-           a.dll.headers == b.dll.headers &&
+           a.dll.headers == b.dll.headers && a.survey == b.survey &&
            std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), same_sidecar);
 }
 
@@ -199,7 +279,7 @@ bool is_none_of_ours(const std::filesystem::path& path) {
         bytes.resize(file.read_at(0, bytes));
     }
     // Where fat binaries lie, and what a split calls them.
-    constexpr std::array<std::string_view, 3> names{FATBIN_SECTION, RELOCATABLE_FATBIN_SECTION, ".fixnv"};
+    constexpr std::array<std::string_view, 3> names{FATBIN_SECTION, RELOCATABLE_FATBIN_SECTION, SPLIT_SECTION};
     return std::none_of(names.begin(), names.end(), [&](std::string_view name) {
         return std::search(bytes.begin(), bytes.end(), name.begin(), name.end()) != bytes.end();
     });

@@ -1,8 +1,10 @@
 #include "fixnvpe/patch/plan.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "fixnvpe/pe/checksum.hpp"
+#include "fixnvpe/pe/reader.hpp"
 
 namespace fixnvpe {
 namespace {
@@ -73,6 +75,39 @@ Plan make_plan_over(const PeImage& original, const PeImage& begun, const PeImage
     }
     std::erase_if(edits, [](const Edit& e) { return e.before == e.after; });
     plan.edits = std::move(edits);
+    return plan;
+}
+
+Plan make_split_plan(const FileHeaders& original, const PeImage& begun, const FileHeaders& dll, const Split& split,
+                     AslrPolicy policy) {
+    const Unsplit base = unsplit(original);
+    std::vector<Edit> fields = wanted(base.image, policy);
+    const std::vector<Edit> done = editable_fields(begun);
+    std::vector<std::uint8_t> headers = base.bytes;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (fields[i].field != Field::check_sum) {
+            fields[i].after &= i < done.size() ? done[i].before : UINT32_MAX;
+            store_le(headers, fields[i].offset, fields[i].width(), fields[i].after);
+        }
+    }
+    if (!split.pages.empty()) {
+        headers = split_headers(headers, read_pe(headers, dll.file_size), split);
+    }
+    PeImage image = read_pe(headers, dll.file_size);
+    Plan plan;
+    plan.check_sum = check_sum_state(base.image.check_sum, dll.file_size);
+    if (plan.check_sum == CheckSumState::plausible) {
+        image.check_sum =
+            updated_check_sum(base.image.check_sum, dll.file_size, without_check_sum(base.bytes, base.image),
+                              without_check_sum(headers, image));
+        store_le(headers, image.layout.check_sum(), width_of(Field::check_sum), image.check_sum);
+    }
+    if (std::equal(headers.begin(), headers.end(), dll.bytes.begin(), dll.bytes.end())) {
+        return plan;
+    }
+    plan.edits = edits_between(dll.image, image);
+    plan.split = is_split(dll.image) ? Split() : split;
+    plan.headers = std::move(headers);
     return plan;
 }
 

@@ -22,7 +22,7 @@ Reason refusal_of(const PeImage& image, std::uint64_t file_size) {
 
 std::vector<Warning> warnings_of(const PeImage& image, std::uint64_t file_size, const Plan& plan) {
     std::vector<Warning> warnings;
-    if (plan.edits.empty()) {
+    if (plan.empty()) {
         return warnings;
     }
     if (image.is_signed(file_size)) {

@@ -9,6 +9,7 @@
 #include "fixnvpe/os/names.hpp"
 #include "fixnvpe/patch/sidecars.hpp"
 #include "fixnvpe/patch/undo_file.hpp"
+#include "fixnvpe/pe/reader.hpp"
 
 namespace fixnvpe {
 namespace {
@@ -33,7 +34,7 @@ void write_headers(os::File& file, const std::vector<std::uint8_t>& before, cons
 
 /// What is on the disk must be what was planned.
 void read_back(const os::File& file, const std::vector<std::uint8_t>& expected, std::uint64_t size) {
-    if (file.info().size != size || read_headers(file, size) != expected) {
+    if (file.info().size != size || !begins_with(file, expected)) {
         throw Error(ErrorCode::verify_failed, "read back: the file does not hold what was written",
                     Hint::restore_and_check)
             .at(file.path());
@@ -56,7 +57,7 @@ void Transaction::must_be_unchanged() const {
 os::File Transaction::open_unchanged() const {
     must_be_unchanged();
     os::File file = os::File::open_to_read(dll_.path);
-    if (!same_file(file.opened_as(), dll_.info) || read_headers(file, dll_.info.size) != dll_.headers) {
+    if (!same_file(file.opened_as(), dll_.info) || !begins_with(file, dll_.headers)) {
         throw changed_meanwhile(dll_.path);
     }
     return file;
@@ -128,7 +129,7 @@ void Transaction::edit(const std::vector<std::uint8_t>& headers, std::optional<s
     os::File file = os::File::open_to_edit(dll_.path);
     // A link may have been made since, which need not show in its time.
     if (!same_file(file.opened_as(), dll_.info) || file.opened_as().hard_links > 1 ||
-        read_headers(file, dll_.info.size) != dll_.headers) {
+        !begins_with(file, dll_.headers)) {
         throw changed_meanwhile(dll_.path);
     }
     const os::Privileges privileges(file);
@@ -163,7 +164,9 @@ void Transaction::write_undo(const std::vector<std::uint8_t>& headers) {
     record.file_size = dll_.info.size;
     record.modified = dll_.info.modified;
     record.headers = dll_.headers;
-    record.edits = edits_to(dll_.image, headers);
+    const PeImage after = read_pe(headers, dll_.info.size);
+    record.edits = edits_between(dll_.image, after);
+    record.split = is_split(dll_.image) ? Split() : split_between(dll_.image, after);
     const std::string text = to_json(record);
     if (text.size() > UNDO_FILE_MAX) {
         throw Error(ErrorCode::bad_undo, "write the undo file: this file has too many sections for one",

@@ -104,6 +104,18 @@ std::vector<std::uint8_t> parse_headers(const nlohmann::json& object) {
     return std::move(*bytes);
 }
 
+Split parse_split(const nlohmann::json& object) {
+    if (!object.at("split").is_array()) {
+        bad("\"split\" is no list");
+    }
+    Split split;
+    split.moves_nt_headers = object.at("moves_nt_headers").get<bool>();
+    for (const auto& pages : object.at("split")) {
+        split.pages.push_back({parse_u32(pages, "address"), parse_u32(pages, "size")});
+    }
+    return split;
+}
+
 /// What schema 1 does not say of the original's headers, the DLL does.
 std::vector<std::uint8_t> headers_by_dll(const UndoRecord& record, const FileHeaders& dll) {
     if (record.file_size != dll.file_size || record.fingerprint != header_fingerprint(dll.bytes, dll.image)) {
@@ -137,8 +149,18 @@ PeImage read_original(ByteView headers, std::uint64_t file_size) {
 }
 
 /// @throws Error bad_undo
-void must_be_edits_of(const std::vector<Edit>& edits, const PeImage& original) {
-    if (edits.empty()) {
+std::vector<std::uint8_t> split_as_recorded(ByteView headers, const UndoRecord& record) {
+    try {
+        return split_headers(headers, read_pe(headers, record.file_size), record.split);
+    } catch (const Error&) {
+        bad("it splits what can't be split");
+    }
+}
+
+/// @throws Error bad_undo
+void must_be_edits_of(const UndoRecord& record, const PeImage& original) {
+    const std::vector<Edit>& edits = record.edits;
+    if (edits.empty() && record.split.pages.empty()) {
         bad("it holds no edits");
     }
     const std::vector<Edit> fields = editable_fields(original);
@@ -190,6 +212,13 @@ std::string to_json(const UndoRecord& record) {
     if (record.modified) {
         json["modified"] = *record.modified;
     }
+    if (!record.split.pages.empty()) {
+        json["moves_nt_headers"] = record.split.moves_nt_headers;
+        json["split"] = nlohmann::ordered_json::array();
+        for (const Pages& pages : record.split.pages) {
+            json["split"].push_back({{"address", pages.address}, {"size", pages.size}});
+        }
+    }
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -218,6 +247,9 @@ UndoRecord parse_undo(std::string_view text) {
         for (const auto& edit : edits) {
             record.edits.push_back(parse_edit(edit));
         }
+        if (json.contains("split")) {
+            record.split = parse_split(json);
+        }
         return record;
     } catch (const nlohmann::json::exception&) {
         // Its message quotes the file's bytes.
@@ -239,9 +271,13 @@ UndoEnds ends_of(const UndoRecord& record, const FileHeaders& dll) {
     UndoEnds ends;
     ends.original = record.fingerprint ? headers_by_dll(record, dll) : record.headers;
     ends.image = read_original(ends.original, record.file_size);
-    must_be_edits_of(record.edits, ends.image);
+    must_be_edits_of(record, ends.image);
     ends.edited = ends.original;
     apply_edits(record.edits, ends.edited);
+    ends.check_sum_after = load_le<std::uint32_t>(ends.edited, ends.image.layout.check_sum());
+    if (!record.split.pages.empty()) {
+        ends.edited = split_as_recorded(ends.edited, record);
+    }
     return ends;
 }
 

@@ -43,6 +43,17 @@ std::uint32_t updated_check_sum(std::uint32_t check_sum, std::uint64_t file_size
     return folded + static_cast<std::uint32_t>(file_size);
 }
 
+std::uint32_t updated_check_sum(std::uint32_t check_sum, std::uint64_t file_size, ByteView before, ByteView after) {
+    CheckSummer was;
+    CheckSummer is;
+    was.add(before);
+    is.add(after);
+    const std::uint64_t size = before.size();
+    const std::uint64_t sum = std::uint64_t{word_sum(check_sum, file_size)} + (is.check_sum() - size) % MODULUS +
+                              MODULUS - (was.check_sum() - size) % MODULUS;
+    return static_cast<std::uint32_t>((sum - 1) % MODULUS + 1) + static_cast<std::uint32_t>(file_size);
+}
+
 void CheckSummer::add(ByteView bytes) {
     for (const std::uint8_t byte : bytes) {
         const bool high_byte_of_its_word = size_++ % 2 != 0;

@@ -44,10 +44,12 @@ std::uint32_t editable_bits(Field field) {
     return 0;
 }
 
-std::vector<Edit> edits_to(const PeImage& image, ByteView headers) {
-    std::vector<Edit> edits = editable_fields(image);
-    for (Edit& edit : edits) {
-        edit.after = value_in(headers, edit);
+std::vector<Edit> edits_between(const PeImage& from, const PeImage& to) {
+    std::vector<Edit> edits = editable_fields(from);
+    const std::vector<Edit> theirs = editable_fields(to);
+    edits.resize(std::min(edits.size(), theirs.size()));  // half done, they may have other sections
+    for (std::size_t i = 0; i < edits.size(); ++i) {
+        edits[i].after = theirs[i].before;
     }
     std::erase_if(edits, [](const Edit& e) { return e.before == e.after; });
     return edits;

@@ -8,6 +8,15 @@ namespace {
 
 constexpr std::uint32_t TABLE_MAX = std::uint32_t{64} << 20;
 
+std::uint32_t width_of_relocation(unsigned type) {
+    switch (type) {
+        case IMAGE_REL_BASED_HIGH:
+        case IMAGE_REL_BASED_LOW: return sizeof(std::uint16_t);
+        case IMAGE_REL_BASED_HIGHLOW: return sizeof(std::uint32_t);
+        default: return sizeof(std::uint64_t);  // as wide as any is
+    }
+}
+
 }  // namespace
 
 RelocationTable relocation_table(const PeImage& image) {
@@ -30,25 +39,36 @@ RelocationTable relocation_table(const PeImage& image) {
     throw Error(ErrorCode::malformed, "read relocations: the table lies in no section");
 }
 
-std::uint64_t relocated_bytes(ByteView table) {
-    std::set<std::uint32_t> pages;
+bool each_relocation(ByteView table, const std::function<void(std::uint32_t address, std::uint32_t width)>& visit) {
     std::size_t at = 0;
     while (table.size() - at >= size_of::BaseRelocationBlock) {
         const auto page = load_le<std::uint32_t>(table, at + offset::RelocationPage);
         const auto size = load_le<std::uint32_t>(table, at + offset::RelocationBlockSize);
         if (size < size_of::BaseRelocationBlock || size > table.size() - at) {
-            break;
+            return false;
         }
         for (std::size_t entry = at + size_of::BaseRelocationBlock; entry + sizeof(std::uint16_t) <= at + size;
              entry += sizeof(std::uint16_t)) {
-            const unsigned type = load_le<std::uint16_t>(table, entry) >> RELOCATION_TYPE_SHIFT;
+            const auto value = load_le<std::uint16_t>(table, entry);
+            const unsigned type = value >> RELOCATION_TYPE_SHIFT;
             if (type != IMAGE_REL_BASED_ABSOLUTE) {
-                pages.insert(page / PAGE_SIZE_BYTES);
-                break;
+                visit(page + value % (1U << RELOCATION_TYPE_SHIFT), width_of_relocation(type));
             }
         }
         at += size;
     }
+    return at == table.size();
+}
+
+std::uint64_t relocated_bytes(ByteView table) {
+    std::set<std::uint32_t> pages;
+    std::uint32_t last = UINT32_MAX;  // of most fix-ups the next is on the same page
+    each_relocation(table, [&](std::uint32_t address, std::uint32_t /*width*/) {
+        if (address / PAGE_SIZE_BYTES != last) {
+            last = address / PAGE_SIZE_BYTES;
+            pages.insert(last);
+        }
+    });
     return std::uint64_t{pages.size()} * PAGE_SIZE_BYTES;
 }
 

@@ -123,6 +123,7 @@ void add_commands(CLI::App& app, Reading& reading) {
         patch, "--aslr", request.policy.aslr,
         "auto (default): clear DYNAMIC_BASE in the files whose GPU code (.nv_fatb, __nv_rel) is writable; keep: never "
         "touch it; clear: clear it in every file that has such code, as fixNvPe.py did");
+    add_choice(patch, "--data", request.policy.data, DATA_HELP);
     add_choice(patch, "--backup", request.policy.backup,
                "full (default): NAME.bak, the original file; undo: NAME.fixnvpe-undo, some 10 KB that hold "
                "the changed fields, and the file is edited in place; none: neither");
@@ -136,6 +137,8 @@ void add_commands(CLI::App& app, Reading& reading) {
         add_command(app, reading, Command::verify, "Report each file's status; write nothing", VERIFY_EXAMPLES);
     add_choice(verify, "--aslr", request.policy.aslr,
                "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
+    add_choice(verify, "--data", request.policy.data,
+               "Judge by this policy: keep (default) or split; see fixnvpe patch --help");
     add_exclude(verify, reading);
     verify.add_flag("--skip-signed", request.policy.skip_signed, "Do not ask for signed files to be patched");
     add_workers(verify, reading);

@@ -58,4 +58,10 @@ inline constexpr const char* MEASURE_HELP =
     "\n"
     "Exit status: that of the command behind \"--\", else 0; 2 an error.\n";
 
+inline constexpr const char* DATA_HELP =
+    "keep (default): whole sections only; split: GPU code that lies among the variables of a section (cuFFT, cuRAND) "
+    "gets a read-only section of its own. Shown: machine code takes its addresses only, CUDA's interface takes it as "
+    "const, a split DLL loads and answers in Wine, restore gives back every byte. Not shown: nobody has run one on a "
+    "GPU yet";
+
 }  // namespace fixnvpe

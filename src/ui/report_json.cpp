@@ -139,6 +139,18 @@ Json to_json(const FileOutcome& file, const Policy& policy) {
                           {"path", to_utf8(file.backup->path)},
                           {"state", to_string(file.backup->state)}};
     }
+    if (file.split) {
+        Json pages = Json::array();
+        for (const Pages& range : file.split->pages) {
+            pages.push_back({{"address", range.address}, {"size", range.size}});
+        }
+        json["split"] = {
+            {"planned", file.splits}, {"freed", file.split->freed}, {"pages", pages}, {"left", file.split->left}};
+        if (file.split->left != 0) {
+            json["split"]["reason"] = words(file.split->why_left);
+            json["split"]["reason_code"] = to_string(file.split->why_left);
+        }
+    }
     if (file.relocated) {
         json["relocated_bytes"] = *file.relocated;
     }

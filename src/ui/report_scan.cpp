@@ -93,6 +93,19 @@ std::string what_stays(const FileOutcome& file) {
     return fmt::format("{} in {} stay", human_size(largest->bytes), printable(largest->name));
 }
 
+/// What a split would free of it, and what not.
+std::vector<std::string> what_splits(const FileOutcome& file) {
+    std::vector<std::string> facts;
+    if (file.split && file.split->freed != 0) {
+        facts.push_back(fmt::format("--data split frees {}", human_size(file.split->freed)));
+    }
+    if (file.split && file.split->left != 0) {
+        facts.push_back(fmt::format("{} of GPU code can't be split: {}", human_size(file.split->left),
+                                    words(file.split->why_left)));
+    }
+    return facts;
+}
+
 /// What -v adds.
 std::vector<std::string> more_of(const FileOutcome& file) {
     std::vector<std::string> facts;
@@ -120,6 +133,9 @@ Row row_of(const FileOutcome& file, const Bars& bars, const ReportStyle& style) 
     if (const std::string stays = what_stays(file); !stays.empty()) {
         facts.push_back(stays);
     }
+    for (std::string& fact : what_splits(file)) {
+        facts.push_back(std::move(fact));
+    }
     for (std::string& remark : remarks(file)) {
         facts.push_back(std::move(remark));
     }
@@ -135,7 +151,8 @@ Row row_of(const FileOutcome& file, const Bars& bars, const ReportStyle& style) 
 
 /// With GPU code, or with much that stays; -v: all.
 bool is_listed(const FileOutcome& file, const ReportStyle& style) {
-    const bool concerns = file.headers && (!file.headers->fatbins.empty() || data_of(file) >= LARGE_COMMIT);
+    const bool concerns =
+        file.headers && (!file.headers->fatbins.empty() || data_of(file) >= LARGE_COMMIT || file.split);
     return concerns || (style.verbose && is_shown(file, style));
 }
 
@@ -213,12 +230,22 @@ constexpr std::string_view OTHER_CAUSES[] = {
     "other programs have used up the commit limit: see Task Manager, Performance, Memory, Committed",
 };
 
+/// What splits would free.
+std::uint64_t gain_of_splits(const Summary& summary) {
+    return std::accumulate(
+        summary.files.begin(), summary.files.end(), std::uint64_t{0},
+        [](std::uint64_t sum, const FileOutcome& file) { return sum + (file.split ? file.split->freed : 0); });
+}
+
 std::string advice(const Summary& summary, const ReportStyle& style) {
     if (summary.totals.saved != 0) {
         return line(fmt::format("to do: fixnvpe patch; each process would commit up to {} less",
                                 human_size(summary.totals.saved)),
                     style) +
                in_all_scopes(summary, style);
+    }
+    if (gain_of_splits(summary) != 0) {
+        return line("to do: fixnvpe patch --data split, if you accept what its help says of it", style);
     }
     std::string text = line(
         fmt::format("{}; if WinError 1455 comes all the same, it has another cause:", why_nothing(summary)), style);
@@ -248,6 +275,10 @@ std::string sums(const Summary& summary, const ReportStyle& style) {
             line(fmt::format("patching can't free {}: writable data that is no section of GPU code", human_size(stays)),
                  style);
     }
+    if (const std::uint64_t bytes = gain_of_splits(summary); bytes != 0) {
+        text +=
+            line(fmt::format("patch --data split would free {} of GPU code among variables", human_size(bytes)), style);
+    }
     return text;
 }
 
@@ -268,6 +299,24 @@ std::string report_scan(const Summary& summary, const ReportStyle& style) {
     std::string text = table_of(files, summary, style) + shared_bases(files, style);
     text += line(counted_statuses(summary.totals, style), style);
     return text + sums(summary, style) + advice(summary, style);
+}
+
+std::string may_be_split(const Summary& summary, const ReportStyle& style) {
+    const FileOutcome* largest = nullptr;
+    std::size_t count = 0;
+    for (const FileOutcome& file : summary.files) {
+        if (data_of(file) >= LARGE_COMMIT && !file.failed()) {
+            largest = largest == nullptr || data_of(file) > data_of(*largest) ? &file : largest;
+            ++count;
+        }
+    }
+    if (largest == nullptr || style.policy.data == DataPolicy::split) {
+        return {};
+    }
+    return line(fmt::format("{} keeps {}{}: fixnvpe scan says what --data split would free",
+                            printable_path(largest->path.filename()), human_size(data_of(*largest)),
+                            count == 1 ? "" : fmt::format(" (and {} more)", plural(count - 1, "file"))),
+                style);
 }
 
 }  // namespace fixnvpe

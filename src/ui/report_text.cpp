@@ -87,6 +87,10 @@ std::vector<std::string> edits_of(const FileOutcome& file) {
         lines.push_back(fmt::format("{} at offset {:#x}: {:#0{}x} -> {:#0{}x}", to_string(edit.field), edit.offset,
                                     edit.before, 2 + 2 * edit.width(), edit.after, 2 + 2 * edit.width()));
     }
+    for (const Pages& pages : file.splits ? file.split->pages : std::vector<Pages>()) {
+        lines.push_back(fmt::format("{} from address {:#x} to {:#x}: {} read-only", SPLIT_SECTION, pages.address,
+                                    pages.end(), human_size(pages.size)));
+    }
     return lines;
 }
 
@@ -182,8 +186,10 @@ std::string more_processes(const Summary& summary, const ReportStyle& style) {
 std::string summary_of_verify(const Summary& summary, const ReportStyle& style) {
     const Totals& totals = summary.totals;
     if (totals.saved != 0) {
-        return line("to do: fixnvpe patch", style) + line(gain_of(totals, "would commit"), style) +
-               more_processes(summary, style);
+        return line(std::string("to do: fixnvpe patch") +
+                        (style.policy.data == DataPolicy::split ? " --data split" : ""),
+                    style) +
+               line(gain_of(totals, "would commit"), style) + more_processes(summary, style);
     }
     return totals.without_cuda() ? line(nothing_done(summary, "patch", "patched"), style) : std::string();
 }
@@ -236,7 +242,7 @@ std::string summary_of_patch(const Summary& summary, const ReportStyle& style) {
         const bool restored = totals.count(Action::restored) + totals.count(Action::would_restore) != 0;
         return restored      ? summary_of_restore(summary, style)
                : style.quiet ? ""
-                             : line(nothing_done(summary, "patch", "patched"), style);
+                             : line(nothing_done(summary, "patch", "patched"), style) + may_be_split(summary, style);
     }
     std::string text = plural(patched + would, "file") + (would != 0 ? " would be patched" : " patched");
     if (totals.saved != 0) {
@@ -248,9 +254,11 @@ std::string summary_of_patch(const Summary& summary, const ReportStyle& style) {
     }
     text += totals.saved != 0 ? more_processes(summary, style) : "";
     const std::string disk = disk_needed(summary.disk);
-    return text + (patched != 0   ? line(kept_backups(summary), style)
-                   : disk.empty() ? ""
-                                  : line("the backups would take " + disk, style));
+    return text +
+           (patched != 0   ? line(kept_backups(summary), style)
+            : disk.empty() ? ""
+                           : line("the backups would take " + disk, style)) +
+           may_be_split(summary, style);
 }
 
 std::string summary_of_clean(const Summary& summary, const ReportStyle& style) {

@@ -85,6 +85,32 @@ std::string words(const Note& note) {
     return {};
 }
 
+std::string words(WhyNotSplit why) {
+    switch (why) {
+        case WhyNotSplit::nothing: return {};
+        case WhyNotSplit::section_alignment: return "SectionAlignment is not 4096";
+        case WhyNotSplit::file_alignment: return "an odd FileAlignment";
+        case WhyNotSplit::raw_data: return "a section's data overlaps, or begins or ends at an odd place";
+        case WhyNotSplit::sections: return "its sections leave holes";
+        case WhyNotSplit::object_fields: return "a section has relocations or line numbers of its own";
+        case WhyNotSplit::symbol_table: return "it has a COFF symbol table";
+        case WhyNotSplit::equal_neighbours: return "two neighbouring sections have one name";
+        case WhyNotSplit::not_joining: return "another program made a section .fixnv";
+        case WhyNotSplit::header_bytes: return "something stands behind its section table";
+        case WhyNotSplit::into_headers: return "something points into its headers";
+        case WhyNotSplit::bound_imports: return "it has bound imports";
+        case WhyNotSplit::dot_net: return "it is a .NET assembly";
+        case WhyNotSplit::load_config: return "its load configuration knows sections by number";
+        case WhyNotSplit::unreadable: return "what the loader uses of it can't be followed";
+        case WhyNotSplit::force_integrity: return "FORCE_INTEGRITY is set";
+        case WhyNotSplit::section_flags: return "its section is shared or executable";
+        case WhyNotSplit::relocated: return "a relocation lies in it";
+        case WhyNotSplit::taken: return "something that the loader knows lies in it";
+        case WhyNotSplit::no_room: return "no room for more section headers";
+    }
+    return {};
+}
+
 std::string words(SkipReason reason) {
     switch (reason) {
         case SkipReason::link_to_folder: return "a link to a folder: not followed";

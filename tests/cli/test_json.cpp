@@ -87,6 +87,7 @@ void check_file(const Json& file) {
     keys.erase("reason");
     CHECK(keys.erase("reason_code") == (file.contains("reason") ? 1U : 0U));
     keys.erase("error");
+    keys.erase("split");
     CHECK(keys == Keys{"path", "status", "action", "package", "machine", "size", "image_base", "dynamic_base",
                        "high_entropy_va", "guard_cf", "signed", "fatbin", "data", "commit", "edits", "backup",
                        "warnings", "notes", "note_codes"});

@@ -85,13 +85,14 @@ def steps_in_order(lab, judge):
     print(f"the steps of {len(SCENARIOS)} scenarios")
 
 
-def nothing_is_lost(lab, judge, where, files, arguments):
-    dll = files.get("a.dll")
-    whole = lab.original in (dll, files.get("a.dll.bak"), files.get("a.dll_bak"))
+def nothing_is_lost(lab, judge, where, files, scenario):
+    arguments, dll = scenario.arguments, files.get("a.dll")
+    original, patched = getattr(lab, scenario.dlls[0]), [getattr(lab, name) for name in scenario.dlls[1]]
+    whole = original in (dll, files.get("a.dll.bak"), files.get("a.dll_bak"))
     undoable = "a.dll.fixnvpe-undo" in files
     given_up = "none" in arguments or "--backups" in arguments
     judge.expect(whole or undoable or given_up, where, f"the original exists whole, or an undo file: {sorted(files)}")
-    judge.expect(undoable or dll in (lab.original, lab.patched), where, "the DLL is the original or patched")
+    judge.expect(undoable or dll in (original, *patched), where, "the DLL is the original or patched")
     judge.expect(files.get("cache/a.dll", lab.original) == lab.original, where, "the cache's copy is as it was")
     return whole or undoable
 
@@ -113,7 +114,7 @@ def kill_everywhere(lab, judge):
                     judge.expect(killed.returncode in (-9, 137), where, f"it is killed: exit status {killed.returncode}")
                     tried += 1
                     files = contents_of(folder)
-                    has_original = nothing_is_lost(lab, judge, where, files, arguments)
+                    has_original = nothing_is_lost(lab, judge, where, files, scenario)
 
                     seen = lab.run(folder, ["verify", "a.dll"])
                     judge.expect(seen.returncode in (0, 1, 2), where, f"verify does not crash: {seen.returncode}")
@@ -129,9 +130,10 @@ def kill_everywhere(lab, judge):
                     # Or the user changes his mind.
                     other = lab.run(copy, ["patch" if arguments[0] == "restore" else "restore", "a.dll"])
                     files = contents_of(copy)
-                    wanted = lab.patched if arguments[0] == "restore" else lab.original
+                    wanted = [getattr(lab, name) for name in
+                              (scenario.dlls[1] if arguments[0] == "restore" else [scenario.dlls[0]])]
                     if has_original:
-                        judge.expect(files["a.dll"] == wanted, where, f"then the other command works: {other.stderr}")
+                        judge.expect(files["a.dll"] in wanted, where, f"then the other command works: {other.stderr}")
                     if other.returncode == 0:
                         judge.expect("a.dll.fixnvpe-tmp" not in files, where, "the other command removes the temporary")
     print(f"{tried} times killed")

@@ -27,7 +27,15 @@ class Lab:
             dll.write_bytes(self.original)
             self.run(folder, ["patch", "a.dll"])
             self.patched = dll.read_bytes()
+            self.variables = (testdata / "pe" / "x64-variables.dll").read_bytes()
+            dll.write_bytes(self.variables)
+            self.run(folder, ["patch", "--data", "split", "--backup", "none", "a.dll"])
+            self.split = dll.read_bytes()
+            dll.write_bytes(self.variables)
+            self.run(folder, ["patch", "--backup", "none", "a.dll"])
+            self.not_split = dll.read_bytes()
         assert self.patched != self.original, "patch changed nothing"
+        assert b".fixnv" in self.split, "patch split nothing"
 
     def run(self, folder, arguments, prefix=()):
         return subprocess.run([*prefix, str(self.program), *arguments], cwd=folder, capture_output=True, text=True,
@@ -80,13 +88,17 @@ UNDO = Promise("a.dll", "undo", copied=True)  # an undo file: its edits taken ba
 
 
 def explains(undo, patched, original):
-    """True if the edits of this undo file, read here by ourselves and taken back, give the original."""
+    """True if the edits of this undo file, read here by ourselves and taken back, give the original. A split changes
+    all of the headers, and the undo file has the old ones."""
     try:
-        edits = json.loads(undo)["edits"]
+        record = json.loads(undo)
     except ValueError:
         return False
+    if "split" in record:
+        headers = bytes.fromhex(record["headers"])
+        return headers + patched[len(headers):] == original
     dll = bytearray(patched)
-    for edit in edits:
+    for edit in record["edits"]:
         dll[edit["offset"]:edit["offset"] + edit["width"]] = edit["before"].to_bytes(edit["width"], "little")
     return dll == original
 
@@ -100,7 +112,8 @@ def unkept(lab, promises, before, after):
             wrong.append(f"{name} is gone")
             continue
         if promise.contents == "undo":
-            holds = "a.dll" in after and explains(is_.contents, after["a.dll"].contents, lab.original)
+            holds = "a.dll" in after and any(explains(is_.contents, after["a.dll"].contents, original)
+                                             for original in (lab.original, lab.variables))
         else:
             as_it_was = promise.contents in ("", "before")
             holds = is_.contents == (was.contents if as_it_was else getattr(lab, promise.contents))
@@ -139,6 +152,19 @@ def plain(lab, folder):
         os.setxattr(dll, "user.origin", b"wheel")
     if os.geteuid() == 0:
         os.chown(dll, 1, 2)
+
+
+def with_variables(lab, folder):
+    plain(lab, folder)
+    (folder / "a.dll").write_bytes(lab.variables)
+
+
+def split_by(*options):
+    def prepare(lab, folder):
+        with_variables(lab, folder)
+        done = lab.run(folder, ["patch", *options, "a.dll"])
+        assert done.returncode == 0, done.stderr
+    return prepare
 
 
 def hard_linked(lab, folder):
@@ -196,6 +222,7 @@ class Scenario(NamedTuple):
     done: dict          # name -> what stands there once it is done; nothing else does
     halfway: list = []    # other states that a failure may leave: nothing is lost in them
     between: list = []    # … and these, if it fails between two steps: at the folder's flush, or at the next lock
+    dlls: tuple = ("original", ("patched",))   # of the Lab's: the original of the DLL, and what patches make of it
 
 
 PATCHED = copied("a.dll", "patched")
@@ -204,6 +231,9 @@ CACHE = {"cache/a.dll": same("cache/a.dll")}
 REVERTED = {"a.dll": edited("a.dll", "original")}
 CLEANED = {"a.dll": same("a.dll"), "a.dll.bak": same("a.dll.bak")}
 UNDO_ALONE = {"a.dll": same("a.dll"), "a.dll.fixnvpe-undo": UNDO}  # it holds for the original, too
+SPLIT = ["--data", "split"]
+VARIABLES = ("variables", ("split", "not_split"))
+JOINED = {"a.dll": edited("a.dll", "variables")}
 LEFTOVERS = ["a.dll.fixnvpe-tmp", "a.dll.bak.1"]
 
 SCENARIOS = {
@@ -226,6 +256,19 @@ SCENARIOS = {
                                            {"a.dll": PATCHED, "a.dll.bak": edited("a.dll", "original")},
                                            [{"a.dll": edited("a.dll", "before"), "a.dll.fixnvpe-undo": undo}
                                             for undo in (same("a.dll.fixnvpe-undo"), UNDO)]),
+    "split full": Scenario(with_variables, ["patch", *SPLIT, "a.dll"],
+                           {"a.dll": copied("a.dll", "split"), "a.dll.bak": same("a.dll")}, dlls=VARIABLES),
+    "split undo": Scenario(with_variables, ["patch", *SPLIT, "--backup", "undo", "a.dll"],
+                           {"a.dll": edited("a.dll", "split"), "a.dll.fixnvpe-undo": UNDO}, between=[UNDO_ALONE],
+                           dlls=VARIABLES),
+    # Half written, its headers could not be mended: a copy takes its name.
+    "split none": Scenario(with_variables, ["patch", *SPLIT, "--backup", "none", "a.dll"],
+                           {"a.dll": copied("a.dll", "split")}, dlls=VARIABLES),
+    "split after a patch": Scenario(split_by(), ["patch", *SPLIT, "--backup", "undo", "a.dll"],
+                                    {"a.dll": copied("a.dll", "split"), "a.dll.bak": same("a.dll.bak")},
+                                    dlls=VARIABLES),
+    "restore a split": Scenario(split_by(*SPLIT, "--backup", "undo"), ["restore", "a.dll"], JOINED,
+                                but_for(JOINED, ["a.dll.fixnvpe-undo"]), dlls=VARIABLES),
     "restore full": Scenario(patched_by(), ["restore", "a.dll"], {"a.dll": same("a.dll.bak")}),
     "restore full, a link": Scenario(linked_and_patched, ["restore", "a.dll"], {"a.dll": same("a.dll.bak")} | CACHE),
     "restore undo": Scenario(patched_by("--backup", "undo"), ["restore", "a.dll"], REVERTED,

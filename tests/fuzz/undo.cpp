@@ -80,7 +80,7 @@ void check(const UndoRecord& record, const Headers& headers, const PeImage& imag
         expect_refusal(error);
         return;
     }
-    expect(!record.edits.empty(), "an undo file has something to undo");
+    expect(!record.edits.empty() || !record.split.pages.empty(), "an undo file has something to undo");
     Bytes touched(ends.original.size(), 0);
     for (const Edit& edit : record.edits) {
         expect(edit.offset + edit.width() <= ends.original.size(), "an edit lies in the headers");
@@ -88,15 +88,25 @@ void check(const UndoRecord& record, const Headers& headers, const PeImage& imag
         expect(bits != 0, "an edit is of a field that a plan changes");
         expect(((edit.before ^ edit.after) & ~bits) == 0, "an edit changes the bits that a plan changes");
         expect(value_at(ends.original, edit) == edit.before, "restore writes what the undo file says");
-        expect(value_at(ends.edited, edit) == edit.after, "patch finishes what the undo file says");
+        if (record.split.pages.empty()) {
+            expect(value_at(ends.edited, edit) == edit.after, "patch finishes what the undo file says");
+        }
         for (std::uint32_t i = 0; i < edit.width(); ++i) {
             expect(touched[edit.offset + i]++ == 0, "no two edits overlap");
         }
     }
-    expect_only_edits(ends.original, ends.edited, ends.image);
+    if (record.split.pages.empty()) {
+        expect_only_edits(ends.original, ends.edited, ends.image);
+    } else {
+        const auto joined = joined_headers(ends.edited, read_pe(ends.edited, record.file_size));
+        expect(joined.has_value(), "what was split joins");
+        const auto moved = record.split.moves_nt_headers ? moved_headers(ends.original, ends.image) : ends.original;
+        expect_only_edits(*moved, *joined, read_pe(*moved, record.file_size));
+    }
     expect(!is_between(ends, ends.original) && !is_between(ends, ends.edited), "neither end is half way");
     const Relation relation = relate({window, headers.file_size, image}, {ends.original, record.file_size, ends.image});
-    if (is_between(ends, window) || relation.build == Build::same) {
+    const bool whole_fields = record.split.pages.empty() && !is_split(image) && !is_split(ends.image);
+    if (whole_fields && (is_between(ends, window) || relation.build == Build::same)) {
         expect_only_edits(window, ends.original, ends.image);
     }
 }

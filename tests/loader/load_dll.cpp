@@ -127,6 +127,35 @@ bool is_writable(const Section& section) {
     return written;
 }
 
+/// The system is to write there, which it does not where the page is read-only.
+bool refuses_writes(const Section& section) {
+    wchar_t own[MAX_PATH];
+    ::GetModuleFileNameW(nullptr, own, MAX_PATH);
+    const HANDLE file =
+        ::CreateFileW(own, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr, OPEN_EXISTING, 0, nullptr);
+    DWORD got = 0;
+    const bool written = ::ReadFile(file, section.start + section.size - 1, 1, &got, nullptr) != FALSE && got == 1;
+    ::CloseHandle(file);
+    return !written;
+}
+
+/// FNV-1a of all from the first `.data` to the last: the same, be it split or not.
+unsigned long long hash_of_data(const std::vector<Section>& sections) {
+    const std::uint8_t* begin = nullptr;
+    const std::uint8_t* end = nullptr;
+    for (const Section& section : sections) {
+        if (section.name == ".data" || section.name == ".fixnv") {
+            begin = begin == nullptr ? section.start : begin;
+            end = section.start + section.size;
+        }
+    }
+    unsigned long long hash = 0xCBF29CE484222325;
+    for (const std::uint8_t* at = begin; at != end; ++at) {
+        hash = (hash ^ *at) * 0x00000100000001B3;
+    }
+    return hash;
+}
+
 template <typename Function>
 Function function_of(HMODULE module, const char* name) {
     return reinterpret_cast<Function>(reinterpret_cast<void*>(::GetProcAddress(module, name)));
@@ -168,6 +197,15 @@ bool show(const std::wstring& path) {
         good = good && right;
     }
     const std::vector<Section> sections = sections_of(base);
+    if (const auto* const variable = function_of<const std::uint8_t*>(module, "fixnvpe_variable")) {
+        std::printf("  variable %#llx\n", static_cast<unsigned long long>(variable - base));
+        std::printf("  data %#llx\n", hash_of_data(sections));
+    }
+    for (const Section& section : sections) {
+        if (section.name == ".fixnv") {
+            std::printf("  .fixnv %s\n", refuses_writes(section) ? "refuses writes" : "LETS ITSELF BE WRITTEN");
+        }
+    }
     for (const Section& section : sections) {
         print_protection(section);
     }

@@ -8,6 +8,7 @@
 
 #include "loader/in_use.hpp"
 #include "support/catch.hpp"
+#include "support/fat_binaries.hpp"
 #include "support/print_session.hpp"
 #include "support/session.hpp"
 
@@ -17,7 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t FATBIN_SIZE = std::size_t{64} << 20;
-constexpr std::size_t GPU_PAGES = FATBIN_SIZE + 4096;  ///< with the fat binary's header
+constexpr std::size_t GPU_PAGES = FATBIN_SIZE + 4096;             ///< with the fat binary's header
+constexpr std::size_t CODE_SIZE = (std::size_t{1} << 20) + 8000;  // of a fat binary among variables
 
 /// x64, with 64 MiB of GPU code.
 fs::path cuda_dll_file(const Session& session, const char* name) {
@@ -32,6 +34,11 @@ struct Loaded {
     std::string text;
 
     [[nodiscard]] bool has(const std::string& line) const { return text.find("  " + line + "\n") != std::string::npos; }
+    /// What stands behind this word.
+    [[nodiscard]] std::string line_of(const std::string& word) const {
+        const std::size_t at = text.find("  " + word + " ");
+        return at == std::string::npos ? "none" : text.substr(at, text.find('\n', at) - at);
+    }
     /// Bytes that the DLLs added to the commit charge, one after another.
     [[nodiscard]] std::vector<std::int64_t> commits() const {
         std::vector<std::int64_t> result;
@@ -96,6 +103,47 @@ TEST_CASE("loader: .nv_fatb is copied on write before patching, read-only after 
         REQUIRE(session.fixnvpe({"restore", "torch_cuda.dll"}).exit_status == 0);
         check_original(load(session, {"torch_cuda.dll"}));
         CHECK(read_file(path) == original);
+    }
+}
+
+TEST_CASE(
+    "loader: of a split DLL variables can be written, GPU code can be read and not written, and all keep their place") {
+    for (const bool moved : {false, true}) {
+        for (const std::string backup : {"full", "undo"}) {
+            INFO("--backup " << backup << (moved ? ", moved" : ""));
+            const Session session;
+            std::vector<std::uint8_t> data(5000, 0xDA);
+            append_aligned(data, fat_binary(CODE_SIZE));
+            data.resize(data.size() + 9000, 0xDA);
+            append_aligned(data, fat_binary(2 * CODE_SIZE));
+            PeSpec spec = dll_with_data(data, 70000);
+            spec.exports_data = true;
+            spec.check_sum = CheckSum::right;
+            spec.e_lfanew = moved ? 0x100 : 0x80;
+            for (std::size_t i = 0; moved && spec.sections.size() < 11; ++i) {  // two more section headers find room
+                spec.sections.insert(spec.sections.begin() + 1, {.name = "p" + std::to_string(i), .data = {1}});
+            }
+            const fs::path path = session.dll("a.dll", spec);
+            const std::string original = read_file(path);
+            const Loaded before = load(session, {"a.dll"});
+            CHECK(before.exit_status == 0);
+            CHECK(before.has(".data PAGE_WRITECOPY image"));
+            REQUIRE(session.fixnvpe({"patch", "--data", "split", "--backup", backup, "a.dll"}).exit_status == 0);
+            const Loaded after = load(session, {"a.dll"});
+            CHECK(after.exit_status == 0);
+            CHECK(after.has("fixnvpe_answer 42"));
+            CHECK(after.has(".fixnv PAGE_READONLY image"));
+            CHECK_FALSE(after.has(".fixnv PAGE_WRITECOPY image"));
+            CHECK(after.has(".fixnv refuses writes"));
+            CHECK(after.has(".data writable"));
+            CHECK(after.line_of("variable") == before.line_of("variable"));
+            CHECK(after.line_of("data") == before.line_of("data"));
+            if (!is_wine()) {
+                CHECK(after.commits().at(0) < before.commits().at(0) - static_cast<std::int64_t>(2 * CODE_SIZE - 8192));
+            }
+            REQUIRE(session.fixnvpe({"restore", "a.dll"}).exit_status == 0);
+            CHECK((read_file(path) == original));
+        }
     }
 }
 

@@ -35,6 +35,8 @@ def layout_of(data):
     nt = number(data, 60)
     if data[:2] != b"MZ" or data[nt:nt + 4] != b"PE\0\0":
         return None
+    if len(data) < nt + 24:
+        return None
     machine, sections, stamp, _, _, optional_size = struct.unpack_from("<HHIIIH", data, nt + 4)
     optional = nt + 24
     table = optional + optional_size
@@ -47,6 +49,80 @@ def layout_of(data):
             bits.append(Bit(header + 36, 4, MEM_WRITE))
     directories = optional + (112 if number(data, optional, 2) == PE32_PLUS else 96)
     return Layout(machine, stamp, bits, optional + 64, directories + 4 * 8, end)
+
+
+MOVED = 0x80  # where a split moves the NT headers to
+
+
+def table_of(headers):
+    """Where the section table is, and its entries."""
+    nt = number(headers, 60)
+    count, size = number(headers, nt + 6, 2), number(headers, nt + 20, 2)
+    table = nt + 24 + size
+    return table, [headers[table + 40 * i:table + 40 * i + 40] for i in range(count)]
+
+
+def with_table(headers, sections):
+    table, old = table_of(headers)
+    nt, end = number(headers, 60), table + 40 * max(len(old), len(sections))
+    entries = b"".join(sections)
+    headers = headers[:table] + entries + bytes(end - table - len(entries)) + headers[end:]
+    return with_number(headers, nt + 6, 2, len(sections))
+
+
+def moved_down(headers):
+    """With the NT headers where a split puts them."""
+    nt, (table, sections) = number(headers, 60), table_of(headers)
+    if nt <= MOVED:
+        return headers
+    end = table + 40 * len(sections)
+    headers = headers[:MOVED] + headers[nt:end] + bytes(nt - MOVED) + headers[end:]
+    return with_number(headers, 60, 4, MOVED)
+
+
+def part(section, begin, end):
+    """Of a section, from and up to these bytes from its beginning."""
+    size, address, raw_size, raw = struct.unpack_from("<4I", section, 8)
+    raw_end = raw_size if end == size else end
+    raw_size = max(raw_end - begin, 0)
+    fields = struct.pack("<4I", end - begin, address + begin, raw_size, raw + begin if raw_size else 0)
+    return section[:8] + fields + section[24:]
+
+
+def split(headers, pages, moves):
+    """What fixnvpe makes of headers, from its README and with none of its code."""
+    sections = table_of(headers)[1]
+    for address, length in pages:
+        for i, whole in enumerate(sections):
+            size, begin = struct.unpack_from("<2I", whole, 8)
+            if begin <= address < begin + size:
+                at = address - begin
+                piece = part(whole, at, at + length)
+                piece = b".fixnv\0\0" + piece[8:36] + struct.pack("<I", number(piece, 36) & ~MEM_WRITE)
+                sections[i:i + 1] = [*([part(whole, 0, at)] if at else []), piece, part(whole, at + length, size)]
+                break
+    return with_table(moved_down(headers) if moves else headers, sections)
+
+
+def is_split(data):
+    return layout_of(data) is not None and any(s.startswith(b".fixnv\0") for s in table_of(data)[1])
+
+
+def joined(data):
+    """As before it was split, but with the NT headers moved down."""
+    if layout_of(data) is None:
+        return data
+    sections, result = iter(table_of(data)[1]), []
+    for section in sections:
+        parts = [section]
+        if section.startswith(b".fixnv\0"):
+            parts.append(next(sections))
+            if result and result[-1][:8] == parts[-1][:8]:
+                parts.insert(0, result.pop())
+        sizes, addresses, raw_sizes, raws = zip(*(struct.unpack_from("<4I", p, 8) for p in parts))
+        fields = struct.pack("<4I", sum(sizes), addresses[0], sum(raw_sizes), raws[0])
+        result.append(parts[-1][:8] + fields + parts[-1][24:])
+    return moved_down(with_table(data, result))
 
 
 def is_whole(data):
@@ -127,6 +203,7 @@ def all_builds(testdata):
         "read-only": with_check_sum(fixture("x64-read-only", tail[:-8] + b"CUDA 12.")),
         "two-fatbins": with_check_sum(fixture("x64-two-fatbins-one-writable", tail)),
         "no-aslr": with_check_sum(fixture("x64-writable-no-aslr", tail[:-8] + b"no ASLR.")),
+        "variables": with_check_sum(fixture("x64-variables", tail[:-8] + b"split me")),
         "signed": fixture("x64-signed"),
         "cut-short": plain[:4000],
         "empty": b"",

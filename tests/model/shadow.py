@@ -3,7 +3,8 @@
 import json
 from typing import NamedTuple
 
-from builds import is_whole, layout_of, number, unsigned, with_check_sum, with_number
+from builds import (is_split, is_whole, joined, layout_of, number, split, unsigned, with_check_sum,
+                    with_number)
 
 DLL = "x.dll"
 BACKUP, LEGACY, UNDO = f"{DLL}.bak", f"{DLL}_bak", f"{DLL}.fixnvpe-undo"
@@ -31,12 +32,14 @@ class Record(NamedTuple):
     size: int
     headers: bytes   # of the original
     edits: list      # of (offset, width, before, after)
+    pages: list      # of (address, size): what was split
+    moves: bool      # and the NT headers were moved
 
     def edited(self):
         data = self.headers
         for offset, width, _, after in self.edits:
             data = with_number(data, offset, width, after)
-        return data
+        return split(data, self.pages, self.moves) if self.pages else data
 
 
 def read_record(undo):
@@ -44,7 +47,9 @@ def read_record(undo):
     try:
         record = json.loads(undo)
         edits = [(e["offset"], e["width"], e["before"], e["after"]) for e in record["edits"]]
-        return Record(record["size"], bytes.fromhex(record["headers"]), edits)
+        pages = [(p["address"], p["size"]) for p in record.get("split", [])]
+        moves = record.get("moves_nt_headers", False)
+        return Record(record["size"], bytes.fromhex(record["headers"]), edits, pages, moves)
     except (ValueError, KeyError, TypeError):
         return None
 
@@ -63,9 +68,19 @@ def take_back(dll, undo):
         return nothing
     contents = record.headers + dll[len(record.headers):record.size]
     signed_since = len(dll) > record.size
+    window, edited = dll[:len(record.headers)], record.edited()
+    if record.pages and not signed_since and all(w in (o, e) for w, o, e in zip(window, record.headers, edited)):
+        return TakenBack(window != record.headers, window != edited, contents)
     if skeleton(contents) != skeleton(dll):
         return nothing
-    window, edited = dll[:len(record.headers)], record.edited()
+    if record.pages:
+        check_sums = {number(d, layout_of(d).check_sum) for d in (record.headers, edited)}
+        if not signed_since and number(window, layout_of(window).check_sum) not in check_sums:
+            return nothing
+        check_sum = layout_of(contents).check_sum
+        if signed_since and number(contents, check_sum) and contents != with_check_sum(contents):
+            return nothing
+        return TakenBack(1, 0, contents)
     now = [number(window, offset, width) for offset, width, _, _ in record.edits]
     still_open = sum(value == before for value, (_, _, before, _) in zip(now, record.edits))
     explained = all(w in (o, e) for w, o, e in zip(window, record.headers, edited))
@@ -85,6 +100,9 @@ def broken_off(dll, undo, which):
     record = read_record(undo)
     if record is None or not dll.startswith(record.edited()):
         return None
+    if record.pages:  # the first of its bytes were not written
+        at = 128 * (1 + sum(which))
+        return record.headers[:at] + dll[at:]
     for offset, width, before, _ in (record.edits[i] for i in which if i < len(record.edits)):
         dll = with_number(dll, offset, width, before)
     return dll
@@ -92,6 +110,7 @@ def broken_off(dll, undo, which):
 
 def skeleton(data):
     """What all files of one build have in common, patched or not, signed since or not."""
+    data = joined(data)
     layout = layout_of(data)
     if layout is None:
         return data
@@ -101,10 +120,12 @@ def skeleton(data):
 
 
 def bits_set(data):
+    unsplit = set() if is_split(data) else {"not split"}
+    data = joined(data)
     layout = layout_of(data)
     if layout is None:
         return set()
-    return {bit.offset for bit in layout.bits if number(data, bit.offset, bit.width) & bit.mask}
+    return unsplit | {bit.offset for bit in layout.bits if number(data, bit.offset, bit.width) & bit.mask}
 
 
 class Shadow:
@@ -139,4 +160,7 @@ class Shadow:
 
     def is_broken(self, files):
         """Cut short or empty: restore may put any whole backup in its place."""
-        return DLL in files and not is_whole(files[DLL])
+        if DLL not in files or is_whole(files[DLL]):
+            return False
+        undone = [take_back(files[DLL], data) for name, data in files.items() if is_undo(name)]
+        return not any(undo.done and undo.open for undo in undone)

@@ -80,7 +80,8 @@ def random_step(random, mood):
         words = random.choice([["verify"], ["verify", "--require-backup"], ["scan"]])
     elif what == "patch":
         policy, mode = random.choice(["auto", "keep", "clear"]), random.choice(mood.modes)
-        words = ["patch", "-j", "1", "--aslr", policy, "--backup", mode]
+        data = random.choice(["keep", "split"])
+        words = ["patch", "-j", "1", "--aslr", policy, "--data", data, "--backup", mode]
     elif what == "restore":
         words = ["restore", *random.choice([[], [], [], ["--keep-backup"]])]
     else:

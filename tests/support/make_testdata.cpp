@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "support/fat_binaries.hpp"
 #include "support/pe_builder.hpp"
 
 namespace fixnvpe::test {
@@ -62,6 +63,21 @@ PeSpec with_second_fatbin(PeSpec spec, std::uint32_t characteristics) {
 PeSpec relocatable(std::uint32_t characteristics) {
     PeSpec spec = with_second_fatbin(read_only(X64), characteristics);
     spec.sections[spec.sections.size() - 2].name = RELOCATABLE_FATBIN_SECTION;
+    return spec;
+}
+
+/// Like cuFFT's: GPU code among the variables of `.data`, too, and no room for one more section header.
+PeSpec variables() {
+    std::vector<std::uint8_t> data(PAGE_SIZE_BYTES, 0xDA);
+    append_aligned(data, fat_binary(MIB + 5000));
+    data.resize(data.size() + 9000, 0xDA);
+    PeSpec spec = writable(X64);
+    section(spec, ".data").virtual_size = static_cast<std::uint32_t>(data.size());
+    section(spec, ".data").data = data;
+    spec.e_lfanew = 0x100;
+    for (std::size_t i = 0; spec.sections.size() < 12; ++i) {
+        spec.sections.insert(spec.sections.begin() + 1, {.name = "p" + std::to_string(i), .data = {1, 2, 3}});
+    }
     return spec;
 }
 
@@ -149,6 +165,7 @@ void write_fixtures(const Writer& write) {
     write.pe("pe/x64-two-fatbins-one-writable.dll", with_second_fatbin(read_only(X64), SECTION_WRITABLE));
     write.pe("pe/x64-relocatable.dll", relocatable(SECTION_WRITABLE));
     write.pe("pe/x64-relocatable-read-only.dll", relocatable(SECTION_READ_ONLY));
+    write.pe("pe/x64-variables.dll", variables());
     write.pe("pe/x64-look-alikes.dll", look_alikes());
     write.signed_pe("pe/x64-signed.dll", writable(X64));
     write.signed_pe("pe/x86-signed.dll", writable(X86));

@@ -101,6 +101,12 @@ private:
                 symbols.emplace_back(name, target->virtual_address);
             }
         }
+        const auto data = std::find_if(sections_.begin(), sections_.end(),
+                                       [](const Placed& section) { return section.spec->name == ".data"; });
+        if (spec_.exports_data && data != sections_.end()) {
+            symbols.emplace_back("fixnvpe_variable", data->virtual_address);
+            std::sort(symbols.begin(), symbols.end());
+        }
         const std::size_t count = symbols.size();
         constexpr std::uint32_t directory_size = 40;
         const std::uint32_t addresses = at + directory_size;

@@ -78,6 +78,7 @@ struct PeSpec {
     std::vector<std::uint8_t> overlay;    ///< bytes behind the last section
     std::vector<std::uint8_t> signature;  ///< contents of a certificate table entry behind the overlay, not checked
     CheckSum check_sum = CheckSum::zero;
+    bool exports_data = false;  ///< the beginning of `.data` is exported as fixnvpe_variable
 };
 
 /// A file of any size as its parts; what lies between them is zeros.

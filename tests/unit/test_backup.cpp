@@ -167,7 +167,7 @@ TEST_CASE("undo: it holds the original's headers, and so all bits that another t
     const Sidecar sidecar = beside(all_cleared, SidecarKind::undo, record);
     CHECK(sidecar.state == State::original);
     CHECK((sidecar.original == header_bytes(more)));
-    CHECK(sidecar.bits == 2);
+    CHECK(sidecar.bits == 3);
 }
 
 TEST_CASE("undo: schema 1, which holds no headers, is read by the DLL's own") {

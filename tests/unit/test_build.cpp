@@ -9,6 +9,7 @@
 #include "fixnvpe/pe/reader.hpp"
 #include "support/catch.hpp"
 #include "support/dll_files.hpp"
+#include "support/fat_binaries.hpp"
 #include "support/headers.hpp"
 
 namespace fixnvpe::test {
@@ -69,9 +70,9 @@ TEST_CASE("build: an original, a copy and a backup that was patched itself, with
     CHECK(said(relate(original, original)) == "same proven");
     CHECK(said(relate(original, patched)) == "same proven lacks");
     CHECK(said(relate(kept, patched)) == "same proven lacks");
-    CHECK(relate(patched, original).bits == 2);
-    CHECK(relate(patched, kept).bits == 1);
-    CHECK(relate(patched, patched).bits == 0);
+    CHECK(relate(patched, original).bits == 3);
+    CHECK(relate(patched, kept).bits == 2);
+    CHECK(relate(patched, patched).bits == 1);  // it is not split
 }
 
 TEST_CASE("build: CheckSum proves nothing where it is unset, or was left stale") {
@@ -152,6 +153,55 @@ TEST_CASE("build: headers are recognised in a file that was cut short, too, as f
     std::string other = whole;
     other[0x88] = 'x';  // TimeDateStamp
     CHECK_FALSE(same_headers(other.substr(0, 4200), whole));
+}
+
+TEST_CASE("build: splits are taken back before headers are compared, and CheckSum follows from all that differs") {
+    for (const std::uint32_t e_lfanew : {0x80U, 0x120U}) {
+        INFO(e_lfanew);
+        std::vector<std::uint8_t> data(0x5000, 1);
+        PeSpec spec = dll_with_data(data);
+        spec.sections.insert(spec.sections.end() - 1,
+                             {.name = ".nv_fatb", .characteristics = SECTION_WRITABLE, .data = {1}});
+        spec.e_lfanew = e_lfanew;
+        spec.check_sum = CheckSum::right;
+        Headers headers = headers_of(spec);
+        headers.bytes.resize(HEADER_BYTES_MIN);
+        const File original(headers);
+        const std::uint32_t begin = original.image.sections[2].virtual_address;
+        const auto split_at = [&](const File& file, std::uint32_t address) {
+            const Split split{{{address, 0x1000}}, e_lfanew > 0x80};
+            const Plan plan = make_split_plan(file.headers(), file.image, file.headers(), split, AUTO);
+            return File(plan.headers, file.size);
+        };
+        const File split = split_at(original, begin + 0x1000);
+        const File elsewhere = split_at(original, begin + 0x2000);
+        CHECK(said(relate(split, original)) == "same proven more");
+        CHECK(said(relate(split, split)) == "same proven");
+        CHECK(said(relate(original, split)) == "same proven lacks");
+        CHECK(said(relate(split, elsewhere)) == "same proven lacks");
+        CHECK(said(relate(split, original.patched(AUTO))) == "same proven more");
+        CHECK(said(relate(original.patched(AUTO), split)) == "same proven lacks");
+        CHECK(relate(split, original).bits > relate(split, split).bits);
+        CHECK(relate(split, original).same_headers);
+
+        const File other = original.with(original.image.layout.nt_headers + 8, 4, 0x12345678);  // TimeDateStamp
+        CHECK(said(relate(split, other)) == "other shown");
+        CHECK(said(relate(split, original.with_check_sum(original.image.check_sum + 1))) == "other");
+        CHECK(said(relate(split.with_check_sum(0), original.with_check_sum(0))) == "same more");
+        // Headers that stand elsewhere without a split are another build's.
+        PeSpec moved = spec;
+        moved.e_lfanew = 0x100;
+        Headers moved_headers = headers_of(moved);
+        moved_headers.bytes.resize(HEADER_BYTES_MIN);
+        CHECK(relate(original, File(moved_headers)).build == Build::other);
+        // The plan is the same whether it is made at once or over what is there, and ends there.
+        const Plan again = make_split_plan(original.headers(), split.image, split.headers(),
+                                           split_between(original.image, split.image), AUTO);
+        CHECK(again.empty());
+        const Plan without =
+            make_split_plan(split.headers(), split.image, split.headers(), {{{begin + 0x1000, 0x1000}}, false}, AUTO);
+        CHECK(without.empty());
+    }
 }
 
 }  // namespace fixnvpe::test

@@ -764,4 +764,67 @@ TEST_CASE("decide: no command but clean --backups lets an original go that was n
     }
 }
 
+TEST_CASE("decide: what is split is patched, and what could be is not, whatever else is there") {
+    struct Row {
+        const char* what;
+        bool fatbin;
+        bool dynamic_base;
+        bool is_split;
+        bool has_runs;
+        bool planned;
+        Status status;
+    };
+    const Row rows[] = {
+        {"neither", false, true, false, false, false, Status::no_fatbin},
+        {"neither, and no ASLR", false, false, false, false, false, Status::no_fatbin},
+        {"runs that are to be split", false, true, false, true, true, Status::unpatched},
+        {"runs that can't be", false, true, false, true, false, Status::not_needed},
+        {"runs that can't be, and no ASLR from the beginning", false, false, false, true, false, Status::not_needed},
+        {"split", false, true, true, false, false, Status::patched},
+        {"split, with a section that is read-only as shipped", true, true, true, false, false, Status::patched},
+        {"split, with a section that is writable", true, true, true, false, true, Status::unpatched},
+        {"a read-only section, and runs", true, true, false, true, true, Status::unpatched},
+        {"a read-only section, and runs that can't be", true, true, false, true, false, Status::not_needed},
+    };
+    for (const Row& row : rows) {
+        INFO(row.what);
+        DllFacts dll;
+        dll.has_fatbin = row.fatbin;
+        dll.dynamic_base = row.dynamic_base;
+        dll.is_split = row.is_split;
+        dll.has_runs = row.has_runs;
+        dll.plan_is_empty = !row.planned;
+        const StatusDecision state = decide_status(dll, {});
+        CHECK(to_string(state.status) == to_string(row.status));
+        CHECK(state.needs_patch == row.planned);
+        dll.refusal = {Why::force_integrity};
+        CHECK((decide_status(dll, {}).status == Status::refused) == dll.has_gpu_code());
+    }
+}
+
+TEST_CASE("decide: a split is written in place only where an undo file explains it, and else as a plain patch is") {
+    for (const auto& [backup, name] : names_of<BackupMode>) {
+        for (const State full : COPY_STATES) {
+            for (const State undo : UNDO_STATES) {
+                for (const State legacy : COPY_STATES) {
+                    Case c;
+                    c.policy.command = Command::patch;
+                    c.policy.backup = backup;
+                    c.dll = cuda_dll(false);
+                    c.full = full;
+                    c.undo = undo;
+                    c.legacy = legacy;
+                    Decision plain = c.decision();
+                    c.dll.plan_splits = true;
+                    const Decision split = c.decision();
+                    INFO(described(c));
+                    CHECK(split.way != Way::edit);
+                    plain.way = plain.way == Way::edit ? Way::replace : plain.way;
+                    CHECK(split == plain);
+                }
+            }
+        }
+    }
+}
+
 }  // namespace fixnvpe::test

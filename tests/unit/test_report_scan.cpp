@@ -192,4 +192,34 @@ TEST_CASE("report/scan: files are listed by package and folder, with what patchi
               .starts_with("      NOW  AFTER\ntorch 1.12.1, torch/lib\n  1.0 MiB    0 B  a.dll  signed\n"));
 }
 
+TEST_CASE("report/scan: what a split would free, what it can't and why, and what is to be done") {
+    FileOutcome file = with_data(other_outcome("a.dll", Status::no_fatbin), {{".data", 220 * std::uint64_t{MIB}}});
+    file.split = SplitFacts{{{0x5000, 90 * MIB}}, 90 * MIB, 64 * MIB, WhyNotSplit::no_room};
+    const std::string text = report_scan(scanned({file}), {});
+    CHECK(has(text,
+              "a.dll  no-fatbin, 220.0 MiB in .data stay, --data split frees 90.0 MiB, 64.0 MiB of GPU code can't be "
+              "split: no room for more section headers\n"));
+    CHECK(has(text, "patch --data split would free 90.0 MiB of GPU code among variables\n"));
+    CHECK(has(text, "to do: fixnvpe patch --data split, if you accept what its help says of it\n"));
+    file.split = SplitFacts{{}, 0, 64 * MIB, WhyNotSplit::relocated};
+    const std::string none = report_scan(scanned({file}), {});
+    CHECK(has(none, "64.0 MiB of GPU code can't be split: a relocation lies in it\n"));
+    CHECK_FALSE(has(none, "--data split"));
+}
+
+TEST_CASE("report/scan: patch says in one line that scan may know more, where 8 MiB or more stay") {
+    const FileOutcome small = with_data(other_outcome("a.dll", Status::no_fatbin), {{".data", 8 * MIB - 1}});
+    const FileOutcome large =
+        with_data(cuda_outcome("b.dll", Status::patched, MIB), {{".data", 5 * MIB}, {"d", 3 * MIB}});
+    const FileOutcome larger = with_data(other_outcome("c.dll", Status::no_fatbin), {{".data", 222 * MIB}});
+    CHECK(may_be_split(scanned({small}), {}).empty());
+    CHECK(may_be_split(scanned({small, large}), {}) ==
+          "b.dll keeps 8.0 MiB: fixnvpe scan says what --data split would free\n");
+    CHECK(may_be_split(scanned({small, large, larger}), {}) ==
+          "c.dll keeps 222.0 MiB (and 1 file more): fixnvpe scan says what --data split would free\n");
+    ReportStyle split;
+    split.policy.data = DataPolicy::split;
+    CHECK(may_be_split(scanned({larger}), split).empty());
+}
+
 }  // namespace fixnvpe::test

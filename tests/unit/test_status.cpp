@@ -133,6 +133,7 @@ TEST_CASE("status: every fixture is what testdata/README.md says") {
         {"x64-truncated-headers.dll", Status::error},
         {"x64-two-fatbins-one-writable.dll", Status::unpatched},
         {"x64-two-fatbins.dll", Status::unpatched},
+        {"x64-variables.dll", Status::unpatched},
         {"x64-writable-no-aslr.dll", Status::unpatched},
         {"x64-writable.dll", Status::unpatched},
         {"x64-writable.node", Status::unpatched},

@@ -15,6 +15,7 @@
 #include "fixnvpe/patch/backup.hpp"
 #include "fixnvpe/patch/status.hpp"
 #include "fixnvpe/pe/commit_charge.hpp"
+#include "fixnvpe/pe/split.hpp"
 
 /// What became of a request: all that the output says of it, and nothing more. Words are ui's.
 namespace fixnvpe {
@@ -99,6 +100,14 @@ struct WritableData {
     std::uint64_t bytes = 0;  ///< of commit, in each process
 };
 
+/// GPU code among the variables of a DLL.
+struct SplitFacts {
+    std::vector<Pages> pages;                     ///< that a split frees
+    std::uint64_t freed = 0;                      ///< bytes of commit, in each process
+    std::uint64_t left = 0;                       ///< bytes of GPU code that it can't free
+    WhyNotSplit why_left = WhyNotSplit::nothing;  ///< of the most of them
+};
+
 /// What the headers of a DLL say, as far as it is printed.
 struct HeaderFacts {
     std::uint64_t size = 0;  ///< of the file, in bytes
@@ -146,6 +155,8 @@ struct FileOutcome {
     std::optional<HeaderFacts> headers;      ///< after the command; empty where they could not be read
     CommitCharge commit;                     ///< before the command; saved: by what this request would do
     std::vector<Edit> edits;                 ///< made, or to be made
+    std::optional<SplitFacts> split;         ///< where GPU code was looked for among its variables, and found
+    bool splits = false;                     ///< it is, or would be, split by this request
     std::optional<BackupFacts> backup;       ///< after the command: a valid one, else the first that is there
     std::optional<Error> cause;              ///< why the file is broken, where undone says that it is
     std::optional<std::uint64_t> relocated;  ///< scan: bytes of the pages that hold relocations, where they matter

@@ -57,10 +57,11 @@ struct Sidecar {
 
 /// Looks at one of them.
 /// @param dll what it belongs to; null: that is missing, or can't be read
+/// @param deep a file whose headers tell of no GPU code may hold some all the same: look for it among its variables
 /// @return nothing if it is not there
 /// @throws Error io, access_denied where the folder can't be looked at
 [[nodiscard]] std::optional<Sidecar> examine_sidecar(const SidecarPlace& place, const std::filesystem::path& dll_path,
-                                                     const Dll* dll);
+                                                     const Dll* dll, bool deep = false);
 
 /// Compares all bytes behind the headers with the DLL's, or the sum of the DLL's own with what an undo file has; and
 /// judges again.

@@ -32,6 +32,11 @@ struct DllFacts {
     bool is_signed = false;
     bool plan_is_empty = true;  ///< under the policy
     Reason refusal;             ///< why it must not be patched
+    bool is_split = false;
+    bool has_runs = false;  ///< not split, but there is GPU code among its variables, and the policy asks for a split
+    bool plan_splits = false;  ///< the plan writes more than single fields: a file between its two states may be none
+
+    [[nodiscard]] bool has_gpu_code() const { return has_fatbin || is_split || has_runs; }
 };
 
 /// All that decides over a sidecar, and what it decides.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fixnvpe/os/file.hpp"
+#include "fixnvpe/pe/fat_binary.hpp"
 #include "fixnvpe/pe/image.hpp"
 
 namespace fixnvpe {
@@ -26,5 +27,11 @@ struct Dll {
 
 /// The header bytes alone. @param file_size bytes
 [[nodiscard]] std::vector<std::uint8_t> read_headers(const os::File& file, std::uint64_t file_size);
+
+/// Reads from the file, for who knows no files. It must stay open.
+[[nodiscard]] ReadAt reader_of(const os::File& file);
+
+/// True if these are its first bytes, whatever they mean: of an edit that was broken off they may be no headers.
+[[nodiscard]] bool begins_with(const os::File& file, const std::vector<std::uint8_t>& headers);
 
 }  // namespace fixnvpe

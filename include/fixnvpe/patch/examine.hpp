@@ -9,6 +9,7 @@
 #include "fixnvpe/patch/decide.hpp"
 #include "fixnvpe/patch/dll.hpp"
 #include "fixnvpe/patch/plan.hpp"
+#include "fixnvpe/pe/survey.hpp"
 
 namespace fixnvpe {
 
@@ -22,6 +23,9 @@ struct Query {
     Installed installed;                   ///< of a DLL that is missing
     bool lenient = false;                  ///< a DLL that is missing or can't be read is no error
     std::vector<SidecarPlace> candidates;  ///< sidecars to look at
+    DataPolicy data = DataPolicy::keep;
+    bool surveys = false;  ///< also looks for GPU code among the DLL's variables, whatever is asked
+    bool deep = false;     ///< also looks for it in backups whose headers tell of none
 };
 
 /// What one look at a DLL and at what stands beside it found: all that a decision rests on.
@@ -31,8 +35,11 @@ struct Findings {
     Dll dll;                           ///< where it is not there: its path, and what stands under it
     std::optional<Error> why_damaged;  ///< where it is that
     std::vector<Sidecar> sidecars;
-    Plan plan;  ///< empty where there is nothing to do
+    std::optional<Survey> survey;  ///< of a DLL that is there and not split, where it was asked for
+    Plan plan;                     ///< empty where there is nothing to do
 
+    /// GPU code was found among its variables, and the policy asks for a split.
+    [[nodiscard]] bool splits() const;
     /// The header bytes with the plan carried out.
     [[nodiscard]] std::vector<std::uint8_t> planned_headers() const;
     [[nodiscard]] DllFacts dll_facts() const;

@@ -30,6 +30,18 @@ inline constexpr auto names_of<AslrPolicy> = names<AslrPolicy>({
     {AslrPolicy::clear, "clear"},
 });
 
+/// What to do about GPU code that lies among the variables of a section.
+enum class DataPolicy {
+    keep,   ///< whole sections only
+    split,  ///< it gets a read-only section of its own
+};
+
+template <>
+inline constexpr auto names_of<DataPolicy> = names<DataPolicy>({
+    {DataPolicy::keep, "keep"},
+    {DataPolicy::split, "split"},
+});
+
 enum class BackupMode {
     full,  ///< NAME.bak
     undo,  ///< NAME.fixnvpe-undo; the file is edited in place
@@ -46,6 +58,7 @@ inline constexpr auto names_of<BackupMode> = names<BackupMode>({
 struct Policy {
     Command command = Command::verify;
     AslrPolicy aslr = AslrPolicy::automatic;
+    DataPolicy data = DataPolicy::keep;
     BackupMode backup = BackupMode::full;
     bool skip_signed = false;     ///< patch, verify: signed files are left as they are
     bool keep_backup = false;     ///< restore

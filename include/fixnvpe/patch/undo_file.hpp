@@ -12,6 +12,7 @@
 #include "fixnvpe/patch/build.hpp"
 #include "fixnvpe/pe/edit.hpp"
 #include "fixnvpe/pe/image.hpp"
+#include "fixnvpe/pe/split.hpp"
 
 namespace fixnvpe {
 
@@ -23,6 +24,7 @@ struct UndoRecord {
     std::vector<std::uint8_t> headers;         ///< of the original, as read_headers() has them; schema 1 lacks them
     std::optional<std::uint64_t> fingerprint;  ///< schema 1: header_fingerprint() of them
     std::vector<Edit> edits;                   ///< `before` is the original's value
+    Split split = {};                          ///< what was split besides
 
     friend bool operator==(const UndoRecord&, const UndoRecord&) = default;
 };
@@ -49,10 +51,11 @@ struct UndoEnds {
     std::vector<std::uint8_t> original;  ///< none of the edits is carried out
     std::vector<std::uint8_t> edited;    ///< all of them are
     PeImage image;                       ///< what `original` says
+    std::uint32_t check_sum_after = 0;   ///< in `edited`
 };
 
 /// What a record, which anybody may have written, says: it may name nothing but the fields that a plan for these
-/// headers may change, and only their bits.
+/// headers may change, and only their bits, and a split that these headers can have.
 /// @param dll what it stands beside; only schema 1 needs it
 /// @throws Error bad_undo (names anything else), stale_backup (schema 1: made for another file or build)
 [[nodiscard]] UndoEnds ends_of(const UndoRecord& record, const FileHeaders& dll);

@@ -20,6 +20,11 @@ namespace fixnvpe {
 [[nodiscard]] std::uint32_t updated_check_sum(std::uint32_t check_sum, std::uint64_t file_size,
                                               const std::vector<Edit>& edits);
 
+/// The same from two states of the header bytes.
+/// @param before, after  of one size, and both with zeros in CheckSum
+[[nodiscard]] std::uint32_t updated_check_sum(std::uint32_t check_sum, std::uint64_t file_size, ByteView before,
+                                              ByteView after);
+
 /// CheckSum of a whole file, whose bytes are given piece by piece, with zeros in the field itself.
 class CheckSummer {
 public:

@@ -47,8 +47,8 @@ enum class CheckSumState {
 /// All fields that a plan for this image could change, with their present values as `before` and `after`.
 [[nodiscard]] std::vector<Edit> editable_fields(const PeImage& image);
 
-/// The edits that lead from the headers that an image was read from to these, as far as a plan could.
-[[nodiscard]] std::vector<Edit> edits_to(const PeImage& image, ByteView headers);
+/// The edits that lead from one image of a file to another, as far as a plan could: where the fields of the first are.
+[[nodiscard]] std::vector<Edit> edits_between(const PeImage& from, const PeImage& to);
 
 void sort_by_offset(std::vector<Edit>& edits);
 

@@ -23,14 +23,26 @@ inline constexpr std::uint16_t IMAGE_DLLCHARACTERISTICS_FORCE_INTEGRITY = 0x0080
 inline constexpr std::uint16_t IMAGE_DLLCHARACTERISTICS_GUARD_CF = 0x4000;
 
 inline constexpr std::uint32_t IMAGE_SCN_MEM_SHARED = 0x10000000;
+inline constexpr std::uint32_t IMAGE_SCN_MEM_EXECUTE = 0x20000000;
 inline constexpr std::uint32_t IMAGE_SCN_MEM_WRITE = 0x80000000;
 
+inline constexpr std::uint32_t IMAGE_DIRECTORY_ENTRY_EXPORT = 0;
+inline constexpr std::uint32_t IMAGE_DIRECTORY_ENTRY_IMPORT = 1;
 inline constexpr std::uint32_t IMAGE_DIRECTORY_ENTRY_SECURITY = 4;
 inline constexpr std::uint32_t IMAGE_DIRECTORY_ENTRY_BASERELOC = 5;
+inline constexpr std::uint32_t IMAGE_DIRECTORY_ENTRY_DEBUG = 6;
+inline constexpr std::uint32_t IMAGE_DIRECTORY_ENTRY_TLS = 9;
+inline constexpr std::uint32_t IMAGE_DIRECTORY_ENTRY_LOAD_CONFIG = 10;
+inline constexpr std::uint32_t IMAGE_DIRECTORY_ENTRY_BOUND_IMPORT = 11;
+inline constexpr std::uint32_t IMAGE_DIRECTORY_ENTRY_DELAY_IMPORT = 13;
+inline constexpr std::uint32_t IMAGE_DIRECTORY_ENTRY_COM_DESCRIPTOR = 14;
 inline constexpr std::uint32_t IMAGE_NUMBEROF_DIRECTORY_ENTRIES = 16;
 
 inline constexpr unsigned IMAGE_REL_BASED_ABSOLUTE = 0;  // padding, not a fix-up
-inline constexpr unsigned RELOCATION_TYPE_SHIFT = 12;    // the type is the high 4 bits of an entry
+inline constexpr unsigned IMAGE_REL_BASED_HIGH = 1;
+inline constexpr unsigned IMAGE_REL_BASED_LOW = 2;
+inline constexpr unsigned IMAGE_REL_BASED_HIGHLOW = 3;
+inline constexpr unsigned RELOCATION_TYPE_SHIFT = 12;  // the type is the high 4 bits of an entry
 
 /// A page of memory in bytes: the smallest SectionAlignment at which Windows maps the sections of a
 /// file one by one with a protection of their own.
@@ -55,6 +67,9 @@ inline constexpr std::size_t Magic = 0;  // from the start of the optional heade
 inline constexpr std::size_t ImageBase64 = 24;
 inline constexpr std::size_t ImageBase32 = 28;
 inline constexpr std::size_t SectionAlignment = 32;
+inline constexpr std::size_t FileAlignment = 36;
+inline constexpr std::size_t SizeOfImage = 56;
+inline constexpr std::size_t SizeOfHeaders = 60;
 inline constexpr std::size_t CheckSum = 64;
 inline constexpr std::size_t DllCharacteristics = 70;
 inline constexpr std::size_t NumberOfRvaAndSizes32 = 92;
@@ -68,6 +83,7 @@ inline constexpr std::size_t VirtualSize = 8;
 inline constexpr std::size_t VirtualAddress = 12;
 inline constexpr std::size_t SizeOfRawData = 16;
 inline constexpr std::size_t PointerToRawData = 20;
+inline constexpr std::size_t PointerToRelocations = 24;  // to NumberOfLinenumbers: 12 bytes that only objects use
 inline constexpr std::size_t Characteristics = 36;
 
 inline constexpr std::size_t RelocationPage = 0;  // from the start of a base relocation block

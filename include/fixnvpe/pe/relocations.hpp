@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "fixnvpe/base/bytes.hpp"
 #include "fixnvpe/pe/image.hpp"
@@ -17,6 +18,10 @@ struct RelocationTable {
 
 /// @throws Error malformed if the table lies in no section's raw data, or is longer than 64 MiB
 [[nodiscard]] RelocationTable relocation_table(const PeImage& image);
+
+/// Calls `visit` with the RVA of each fix-up, and how many bytes it changes.
+/// @return false if the table breaks off: there may be more of them
+bool each_relocation(ByteView table, const std::function<void(std::uint32_t address, std::uint32_t width)>& visit);
 
 /// Bytes of the pages that hold at least one fix-up. A table that breaks off counts as far as it goes.
 [[nodiscard]] std::uint64_t relocated_bytes(ByteView table);

@@ -12,6 +12,7 @@ namespace fixnvpe {
 [[nodiscard]] std::string words(const Reason& reason);
 [[nodiscard]] std::string words(const Note& note);
 [[nodiscard]] std::string words(SkipReason reason);
+[[nodiscard]] std::string words(WhyNotSplit why);
 /// For the file's line.
 [[nodiscard]] std::string words(Warning warning);
 /// What else there is to say of a file, in few words each: its warnings and notes.
