@@ -86,9 +86,7 @@ void add_targets(CLI::App& app, Reading& reading) {
 }
 
 void add_exclude(CLI::App& app, Reading& reading) {
-    app.add_option("--exclude", reading.line.request.excluded,
-                   "Pass over what this glob names (a file's name, a folder's, or the end of a path), or what this "
-                   "package lists; may be repeated")
+    app.add_option("--exclude", reading.line.request.excluded, EXCLUDE_HELP)
         ->allow_extra_args(false)
         ->option_text("WORD");
 }
@@ -119,14 +117,9 @@ void add_commands(CLI::App& app, Reading& reading) {
                     "Clear DYNAMIC_BASE, drop MEM_WRITE on .nv_fatb and __nv_rel, keep a backup", PATCH_EXAMPLES);
     add_exclude(patch, reading);
     patch.add_flag("-n,--dry-run", request.dry_run, "Say what would be done, write nothing");
-    add_choice(
-        patch, "--aslr", request.policy.aslr,
-        "auto (default): clear DYNAMIC_BASE in the files whose GPU code (.nv_fatb, __nv_rel) is writable; keep: never "
-        "touch it; clear: clear it in every file that has such code, as fixNvPe.py did");
+    add_choice(patch, "--aslr", request.policy.aslr, ASLR_HELP);
     add_choice(patch, "--data", request.policy.data, DATA_HELP);
-    add_choice(patch, "--backup", request.policy.backup,
-               "full (default): NAME.bak, the original file; undo: NAME.fixnvpe-undo, some 10 KB that hold "
-               "the changed fields, and the file is edited in place; none: neither");
+    add_choice(patch, "--backup", request.policy.backup, BACKUP_HELP);
     patch.add_flag("--skip-signed", request.policy.skip_signed, "Leave signed files alone");
     add_workers(patch, reading);
     patch.add_option("-j,--jobs", request.jobs, "Files worked on at once (default: 4)")
@@ -135,8 +128,7 @@ void add_commands(CLI::App& app, Reading& reading) {
 
     CLI::App& verify =
         add_command(app, reading, Command::verify, "Report each file's status; write nothing", VERIFY_EXAMPLES);
-    add_choice(verify, "--aslr", request.policy.aslr,
-               "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
+    add_choice(verify, "--aslr", request.policy.aslr, JUDGE_BY_ASLR_HELP);
     add_choice(verify, "--data", request.policy.data,
                "Judge by this policy: keep (default) or split; see fixnvpe patch --help");
     add_exclude(verify, reading);
@@ -152,8 +144,7 @@ void add_commands(CLI::App& app, Reading& reading) {
     CLI::App& scan =
         add_command(app, reading, Command::scan,
                     "What the DLLs cost per process, and what patching would save; write nothing", SCAN_EXAMPLES);
-    add_choice(scan, "--aslr", request.policy.aslr,
-               "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help");
+    add_choice(scan, "--aslr", request.policy.aslr, JUDGE_BY_ASLR_HELP);
     add_exclude(scan, reading);
     add_workers(scan, reading);
 

@@ -27,6 +27,23 @@ inline constexpr const char* COMPLETION_HELP =
     "\n"
     "The Debian package has installed those of bash, zsh and fish.\n";
 
+inline constexpr const char* ASLR_HELP =
+    "auto (default): clear DYNAMIC_BASE in the files whose GPU code (.nv_fatb, __nv_rel) is writable; keep: never "
+    "touch it; clear: clear it in every file that has such code, as fixNvPe.py did";
+
+inline constexpr const char* JUDGE_BY_ASLR_HELP =
+    "Judge by this policy: auto (default), keep or clear; see fixnvpe patch --help";
+
+inline constexpr const char* BACKUP_HELP =
+    "full (default): NAME.bak, the original file; undo: NAME.fixnvpe-undo, some 10 KB that hold the changed fields, "
+    "and "
+    "the file is edited in place; none: neither";
+
+inline constexpr const char* EXCLUDE_HELP =
+    "Pass over what this glob names (a file's name, a folder's, or the end of a path), or what this package lists; may "
+    "be "
+    "repeated";
+
 inline constexpr const char* PATCH_EXAMPLES =
     "  fixnvpe patch\n"
     "  fixnvpe patch \"C:\\Python310\\Lib\\site-packages\\torch\\lib\\*.dll\"\n"
