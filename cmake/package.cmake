@@ -87,7 +87,7 @@ foreach(line IN LISTS about)
   set(${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
 endforeach()
 
-# The same source makes the same packages: the time in them is its last commit's.
+# The same programs make the same packages: the time in them is its last commit's.
 if(NOT DEFINED ENV{SOURCE_DATE_EPOCH})
   execute_process(COMMAND git -c safe.directory=* log -1 --format=%ct WORKING_DIRECTORY "${FIXNVPE_SOURCE}"
                   OUTPUT_VARIABLE committed OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

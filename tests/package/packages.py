@@ -5,7 +5,7 @@
     tools           what comes from PyPI, installed into the folder TOOLS: uv, twine, check-wheel-contents
     contents        the zip and the .deb hold what they should, and the very programs that were tested; both run
     sums            SHA256SUMS names each file, and nothing else
-    reproducible    the same source makes the same bytes
+    reproducible    the same programs make the same packages, byte for byte
     notices         the license of all that the compiler and the linker took is in THIRD-PARTY-NOTICES
     manifests       scoop's and winget's say what the zip is
     wheel           both wheels keep to the specification, and their tags to the truth
