@@ -392,10 +392,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
         reading.line.text = completion_script(reading.shell, program_words_of(app));
         return reading.line;
     }
-    if (app.got_subcommand("measure")) {
-        return finished_measure(std::move(reading));
-    }
-    return finished(std::move(reading));
+    return app.got_subcommand("measure") ? finished_measure(std::move(reading)) : finished(std::move(reading));
 }
 
 }  // namespace fixnvpe
