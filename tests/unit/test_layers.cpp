@@ -32,7 +32,8 @@ const std::vector<Door>& doors() {
         {"LIEF/", {"src/pe/reader_lief.cpp"}},
         {"CLI/", {"src/ui/cli.cpp"}},
         {"spdlog/", {"src/ui/log.cpp"}},
-        {"nlohmann/", {"src/ui/report_json.cpp", "src/ui/measure_json.cpp", "src/patch/undo_file.cpp", "src/find/record.cpp"}},
+        {"nlohmann/",
+         {"src/ui/report_json.cpp", "src/ui/measure_json.cpp", "src/patch/undo_file.cpp", "src/find/record.cpp"}},
     };
     return doors;
 }
