@@ -40,13 +40,9 @@ class Run:
 
     def __init__(self, lab, judge, places, title, call, fault, where, beside=True):
         self.scenario = SCENARIOS[title]
-        arguments = [*self.scenario.arguments, "--json"]
-        self.command = arguments[0]
+        self.command = self.scenario.arguments[0]
         with places.begin(title) as folder:
-            if self.command == "patch" and beside:
-                # One after the other: strace counts the calls of each thread apart.
-                arguments += ["-j", "1", "z.dll"]
-                (folder / "z.dll").write_bytes(lab.original)
+            arguments = [*places.arguments(title, folder, beside), "--json"]
             before = files_of(folder)
             self.ended = run_with_fault(lab, folder, arguments, call, fault)
             after = files_of(folder)
@@ -152,7 +148,7 @@ def rotated(faults, share, seed):
 
 def fail_everywhere(lab, judge, seed, share):
     with Places(lab) as places:
-        faults = [(title, call, error) for title in SCENARIOS for call in places.calls(title)
+        faults = [(title, call, error) for title in SCENARIOS for call in places.calls(title, beside=True)
                   for error in ERRORS + MORE_ERRORS.get(call.name, [])]
         chosen = rotated(faults, share, seed)
         not_seen = {*CHANGING_CALLS} - {call.name for _, call, _ in chosen}
@@ -190,11 +186,12 @@ def interrupt_everywhere(lab, judge):
     stopped = finished = 0
     with Places(lab) as places:
         for title in SCENARIOS:
-            calls = places.calls(title)
-            last_copy = max((i for i, c in enumerate(calls) if c.name in ("ioctl", "copy_file_range")), default=-1)
-            for i, call in enumerate(calls):
+            alone, beside = places.calls(title), places.calls(title, beside=True)
+            last_copy = max((i for i, c in enumerate(alone) if c.name in ("ioctl", "copy_file_range")), default=-1)
+            for i, calls in enumerate(zip(alone, beside)):
+                call = calls[i % 2]
                 where = f"{title}, Ctrl-C at {call}"
-                run = Run(lab, judge, places, title, call, "signal=SIGINT", where, beside=i % 2 == 0)
+                run = Run(lab, judge, places, title, call, "signal=SIGINT", where, beside=i % 2 == 1)
                 judge.in_one_of(lab, where, [untouched(run.before), *run.scenario.halfway, run.scenario.done],
                                 run.before, run.after)
                 judge.expect(not run.z_begun or not run.z_broken, where, f"the other file is done or not begun: {run.z_broken}")

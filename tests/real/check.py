@@ -184,6 +184,54 @@ def check_policies(talk, fixnvpe, was, work):
     shutil.rmtree(work)
 
 
+def check_split(talk, fixnvpe, was, work):
+    """patch --data split of one DLL: only headers change, and only pages of fat binaries become read-only."""
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    path = work / was.path.name
+    shutil.copy2(was.path, path)
+    what = f"patch --data split {path.name}"
+    before = set(state(work))
+    status, said = fixnvpe.json("patch", "--aslr", "keep", "--data", "split", work)
+    file = said["files"][0]
+    talk.check(status == 0, f"{what}: exit status {status}")
+    outside = [at for at in differences(was.path, path) if at >= oracle.end_of_headers(was.path)]
+    talk.check(not outside, f"{what}: bytes outside the headers changed: {outside[:8]}")
+    now = oracle.read_by_pefile(path)
+    sections, _ = oracle.readobj_sections(path)
+    talk.check(sections == [(s.virtual_size, s.raw_size, s.characteristics) for s in now.sections],
+               f"{what}: pefile and llvm-readobj disagree")
+    pages = {(p["address"] + i) // oracle.PAGE for p in file["split"]["pages"] for i in range(0, p["size"], oracle.PAGE)}
+    fatbins = was.image.fatbins
+    expected = {page: place for page, place in oracle.pages_of(was.path).items()}
+    for page, (place, characteristics) in expected.items():
+        if page in pages or any(page * oracle.PAGE - s.virtual_address in range(s.virtual_size) for s in fatbins):
+            expected[page] = (place, characteristics & ~oracle.MEM_WRITE)
+    talk.check(oracle.pages_of(path) == expected, f"{what}: other pages lie elsewhere, or are protected otherwise")
+    raw = was.path.read_bytes()
+    talk.check(all(oracle.in_fat_binaries(raw, *oracle.raw_of_page(was.path, page)) for page in pages),
+               f"{what}: a page that is split holds something else than fat binaries")
+    talk.check(now.commit == file["commit"]["after"], f"{what}: pefile counts {now.commit} bytes of commit, and not "
+                                                      f"{file['commit']['after']}")
+    if was.check_sum_right:
+        talk.check(now.check_sum == oracle.check_sum(path, now.check_sum_at), f"{what}: CheckSum was right, and is not")
+    again = state(work)
+    talk.check(fixnvpe.json("verify", "--aslr", "keep", "--data", "split", "--require-backup", work)[0] == 0,
+               f"verify after {what}")
+    talk.check(fixnvpe.json("patch", "--aslr", "keep", "--data", "split", work)[0] == 0 and state(work) == again,
+               f"{what}: a second run writes something")
+    check_restored(talk, fixnvpe, ["--data", "split"], work, before, {str(path): was},
+                   lambda path, was: filecmp.cmp(path, was.path, shallow=False))
+    shutil.rmtree(work)
+    return file["split"]["freed"]
+
+
+def split_files(fixnvpe, folder, known):
+    """Those that a split would free something of."""
+    _, said = fixnvpe.json("scan", folder)
+    return [known[file["path"]] for file in said["files"] if file.get("split", {}).get("freed", 0) != 0]
+
+
 def most_telling(known):
     """The file that has most to lose: writable GPU code, then any, then its size."""
     return max(known.values(), key=lambda was: (was.image.saved, len(was.image.fatbins), was.path.stat().st_size))
@@ -199,8 +247,9 @@ def check_package(talk, fixnvpe, folder, work, everything):
     chosen = [was for was in known.values() if was.image.fatbins] if everything else []
     for was in chosen or [most_telling(known)]:
         check_policies(talk, fixnvpe, was, work)
+    freed = sum(check_split(talk, fixnvpe, was, work) for was in split_files(fixnvpe, folder, known))
     images = [was.image for was in known.values()]
-    return {"files": len(images), "with_gpu_code": sum(bool(image.fatbins) for image in images),
+    return {"split_frees": freed, "files": len(images), "with_gpu_code": sum(bool(image.fatbins) for image in images),
             "signed": sum(image.signed for image in images), "patched": sum(bool(i.edits("auto")) for i in images),
             "gpu_code": sum(s.virtual_size for i in images for s in i.fatbins),
             "writable_gpu_code": sum(s.virtual_size for i in images for s in i.fatbins if s.writable),

@@ -1,6 +1,7 @@
 """What other programs read in a PE file: pefile and llvm-readobj, which must agree, and CheckSum by its definition."""
 
 import dataclasses
+import functools
 import pathlib
 import re
 import subprocess
@@ -25,6 +26,8 @@ class Section:
     characteristics: int
     characteristics_at: int  # file offset
     is_fatbin: bool
+    virtual_address: int
+    raw_pointer: int  # file offset
 
     @property
     def writable(self):
@@ -96,7 +99,8 @@ def read_by_pefile(path):
             check_sum_at=header.get_field_absolute_offset("CheckSum"),
             signed=len(directories) > SECURITY and directories[SECURITY].VirtualAddress != 0,
             sections=[Section(s.Name.rstrip(b"\0").decode("latin-1"), s.Misc_VirtualSize, s.SizeOfRawData,
-                              s.Characteristics, s.get_field_absolute_offset("Characteristics"), id(s) in gpu)
+                              s.Characteristics, s.get_field_absolute_offset("Characteristics"), id(s) in gpu,
+                              s.VirtualAddress, s.PointerToRawData)
                       for s in pe.sections])
     finally:
         pe.close()
@@ -112,6 +116,56 @@ def readobj_sections(path):
     # Those of the file and of the optional header come first.
     return ([(int(size, 16), int(length), int(flag, 16)) for size, length, flag in zip(sizes, raw, flags[2:])],
             int(flags[1], 16))
+
+
+def end_of_headers(path):
+    """The file offset of the first byte that is no header."""
+    return min(s.raw_pointer for s in read_by_pefile(path).sections if s.raw_size)
+
+
+def pages_of(path):
+    """Where each page of memory comes from in the file (None: from nowhere), and how it is protected."""
+    pages = {}
+    for s in read_by_pefile(path).sections:
+        for at in range(0, s.virtual_size or s.raw_size, PAGE):
+            place = s.raw_pointer + at if at < s.raw_size else None
+            pages[(s.virtual_address + at) // PAGE] = (place, s.characteristics)
+    return pages
+
+
+def raw_of_page(path, page):
+    """The section that a page lies in: file offset and size of its data, and the page's file offset."""
+    for s in read_by_pefile(path).sections:
+        if s.virtual_address <= page * PAGE < s.virtual_address + s.raw_size:
+            return s.raw_pointer, s.raw_size, s.raw_pointer + page * PAGE - s.virtual_address
+    raise ValueError(f"{path}: no page {page}")
+
+
+def in_fat_binaries(raw, begin, size, page):
+    """Do fat binaries, and nothing but zeros between them, cover this page? By their headers alone, from the section's
+    first byte on."""
+    covered = runs_in(raw, begin, size)
+    return any(first <= page and page + PAGE <= last for first, last in covered)
+
+
+@functools.lru_cache(maxsize=1)
+def runs_in(raw, begin, size):
+    """Unbroken chains of fat binaries in a section. @return file offsets of their first byte and of that behind them"""
+    runs = []
+    at = begin
+    end = begin + size
+    while (at := raw.find(b"\x50\xed\x55\xba\x01\x00\x10\x00", at, end)) != -1:
+        length = 16 + int.from_bytes(raw[at + 8:at + 16], "little")
+        if at % 16 or length <= 16 or at + length > end:
+            at += 1
+            continue
+        gap = runs and raw[runs[-1][1]:at]
+        if runs and at - runs[-1][1] < 16 and not any(gap):
+            runs[-1][1] = at + length
+        else:
+            runs.append([at, at + length])
+        at += length
+    return runs
 
 
 def check_sum(path, at):
