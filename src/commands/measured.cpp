@@ -146,7 +146,7 @@ std::string script_of(const std::string& command_line) {
         return {};
     }
     while (!rest.empty()) {
-        const std::string word = take_word(rest);
+        std::string word = take_word(rest);
         if (word == "-c") {
             return word;
         }

@@ -308,7 +308,7 @@ Split choose_split(ByteView headers, const PeImage& image, const std::vector<Run
                   [](const Pages& a, const Pages& b) { return a.address < b.address; });
         return split;
     };
-    const Split in_place = choose(false);
+    Split in_place = choose(false);
     if (image.layout.nt_headers <= MOVED_NT_HEADERS) {
         return in_place;
     }
