@@ -4,6 +4,7 @@
 //
 //   big.dll, small.dll   463 MB, 459 MB of them a writable .nv_fatb of random bytes; and a tenth of that
 //   huge.dll             2 GiB, sparse
+//   variables.dll        320 MB of .data: 22,000 fat binaries among variables, as in cuFFT of CUDA 12
 //   torch/lib            40 DLLs, 4.5 GB, sparse
 //   jobs                 40 DLLs of 100 MB of random bytes
 //   many, few            environments with 50,000 and 5,000 files in site-packages, 2,000 and 200 of them DLLs, and
@@ -17,7 +18,10 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "support/fat_binaries.hpp"
 #include "support/pe_builder.hpp"
 
 namespace fixnvpe::test {
@@ -43,6 +47,20 @@ PeSpec sparse(std::uint32_t size) {
     TestSection& fatbin = section(spec, ".nv_fatb");
     fatbin.raw_size = fatbin.virtual_size = size / spec.file_alignment * spec.file_alignment;
     return spec;
+}
+
+/// Fat binaries of 14.5 KB, a variable behind each hundredth.
+PeSpec variables(unsigned count) {
+    constexpr std::size_t size = 14'544;
+    const std::vector<std::uint8_t> one = fat_binary(size, 2);
+    std::vector<std::uint8_t> data;
+    for (unsigned i = 0; i < count; ++i) {
+        append_aligned(data, one);
+        if (i % 100 == 0) {
+            data.insert(data.end(), 8, 1);
+        }
+    }
+    return dll_with_data(std::move(data));
 }
 
 /// Packages of 96 modules and 4 DLLs each, as site-packages has them: most DLLs have no GPU code.
@@ -80,6 +98,7 @@ void make(const fs::path& folder, unsigned scale) {
     build(cuda(459 * MB / scale, 4 * MB / scale)).write(folder / "big.dll");
     build(cuda(459 * MB / scale / 10, 4 * MB / scale / 10)).write(folder / "small.dll");
     build(sparse(2047 * (1U << 20))).write(folder / "huge.dll");
+    build(variables(22'000 / scale)).write(folder / "variables.dll");
     const TestFile one_of_jobs = build(cuda(100 * MB / scale, 0));
     for (unsigned i = 0; i < DLLS; ++i) {
         const std::string name = "cuda_" + std::to_string(i) + ".dll";
