@@ -79,6 +79,35 @@ class Environment:
         talk.check(chosen == str(self.folder).lower(), f"fixnvpe.exe in {self.folder} chose the environment {chosen}")
         return said
 
+    def split(self, talk, path):
+        """@return what a split of this file frees, in bytes"""
+        status, out, err = self.wine.run([self.fixnvpe, "patch", "--data", "split", "--json", windows_path(path)],
+                                         self.elsewhere)
+        if not talk.check(status == 0, f"fixnvpe.exe patch --data split {path.name}: exit status {status}: {err[-500:]}"):
+            return 0
+        return json.loads(out)["files"][0]["split"]["freed"]
+
+    def cufft(self, talk, path):
+        """@return what cufftGetVersion answers, and the writable memory of the DLL's image: by a walk with ctypes in the
+        process itself, and by fixnvpe.exe measure from outside"""
+        process = self.wine.start(self.words_of("cufft.py", windows_path(path), 15), self.folder)
+        answer = {}
+        for line in process.stdout:
+            word, _, value = line.partition(" ")
+            if word in ("cufft", "memory", "process"):
+                answer[word] = json.loads(value)
+            if word == "process":
+                break
+        if not talk.check("process" in answer, f"{path.name}: cufft.py says nothing"):
+            return None, 0, 0
+        status, out, err = self.wine.run([self.fixnvpe, "measure", "--json", str(answer["process"])], self.elsewhere)
+        process.kill()
+        process.wait()
+        talk.check(status == 0, f"fixnvpe.exe measure: exit status {status}: {err[-500:]}")
+        images = json.loads(out)["processes"][0]["images"] if status == 0 else []
+        seen = sum(image["writable"] for image in images if image["path"].lower().endswith(path.name.lower()))
+        return answer["cufft"], self.of_packages(answer["memory"]).get(str(path), 0), seen
+
     def restore(self, talk):
         status, _, err = self.wine.run([self.fixnvpe, "restore"], self.elsewhere)
         talk.check(status == 0, f"fixnvpe.exe restore in {self.folder}: exit status {status}: {err[-500:]}")

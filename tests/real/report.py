@@ -50,6 +50,10 @@ def table(report):
                      f"{row['with_gpu_code']} | {mib(row['writable_gpu_code'])} | "
                      f"{arrow((row['commit_now'], row['commit_after']))} | {seen_in_wine(seen)} | "
                      f"{what_ran(row, ran)} |")
+    if "cufft" in ran:
+        lines.append(f"| **a process with that cuFFT, patched with --data split** | | | | | "
+                     f"**{arrow(ran['cufft']['memory'])}** | cufftGetVersion answers {ran['cufft']['version']}, before as "
+                     f"after |")
     if "xgboost" in ran:
         lines.append(f"| **a process that trains xgboost** | | | | | **{arrow(ran['xgboost']['memory'])}** | |")
     if "torch" in ran:

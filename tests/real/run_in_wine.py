@@ -131,8 +131,25 @@ def run_packages(talk, environment, packages, cache, scratch):
         talk.say(f"xgboost: {mib(trained['memory'])} -> {mib(again['memory'])}")
         train_at_once(talk, environment, again)
         result["xgboost"] = {"memory": [trained["memory"], again["memory"]], "right": again["predicted"][2]}
+    cufft = next((path for paths in files.values() for path in paths if path.name.startswith("cufft64_")), None)
+    if cufft:
+        result["cufft"] = run_cufft(talk, environment, cufft)
     environment.restore(talk)
     return result
+
+
+def run_cufft(talk, environment, path):
+    """cuFFT answers split as it does whole, and what it commits less is what fixnvpe said."""
+    before, walked, measured = environment.cufft(talk, path)
+    freed = environment.split(talk, path)
+    after, walked_after, measured_after = environment.cufft(talk, path)
+    talk.check(before == after and before and before[0] == 0, f"{path.name}: cufftGetVersion: {before}, split {after}")
+    talk.check(walked - walked_after == freed, f"{path.name}: {walked} - {walked_after} bytes writable, and not {freed}")
+    large = 8 << 20  # below that measure names no image without GPU code
+    talk.check(measured == walked and measured_after == (walked_after if walked_after >= large else measured_after),
+               f"{path.name}: measure says {measured} and {measured_after}, a walk {walked} and {walked_after}")
+    talk.say(f"{path.name}: version {after[1]} before as after, {mib(walked)} -> {mib(walked_after)}")
+    return {"version": after[1], "memory": [walked, walked_after]}
 
 
 def run_torch(talk, environment, packages, cache, scratch):
