@@ -21,12 +21,10 @@ std::string variable(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-/// On a busy machine Wine itself may fail, once in some thousand times, before the program has done anything. What the
-/// program says when it ends, and Wine when it crashed, is something else.
+/// On a busy machine Wine itself may fail, once in some thousand times, before the program has done anything, and says
+/// nothing then. The program says something wherever it fails, and of a crash Wine does.
 bool could_not_start(const ProcessResult& result) {
-    const bool own_status = result.exit_status <= 2 || result.exit_status == 130;
-    const bool crashed = result.err.find("wine: Unhandled") != std::string::npos;
-    return !own_status && !crashed && result.out.empty() && result.err.find("fixnvpe: ") == std::string::npos;
+    return result.exit_status != 0 && result.out.empty() && result.err.empty();
 }
 
 }  // namespace
