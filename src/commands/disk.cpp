@@ -6,6 +6,7 @@
 #include <map>
 
 #include "fixnvpe/base/text.hpp"
+#include "fixnvpe/commands/execute.hpp"
 #include "fixnvpe/os/copy.hpp"
 #include "fixnvpe/os/process.hpp"
 #include "fixnvpe/patch/examine.hpp"
@@ -18,15 +19,7 @@ namespace fs = std::filesystem;
 /// The file, where it will be copied for a backup. What is wrong with it is told when its turn comes.
 std::optional<os::FileInfo> to_be_copied(const Target& target, const Request& request) {
     try {
-        Query query;
-        query.path = target.path;
-        query.folder = target.folder;
-        query.aslr = request.policy.aslr;
-        query.data = request.policy.data;
-        query.deep = true;
-        query.is_link = target.link;
-        query.candidates = sidecars_of(target.path);
-        const Findings findings = examine(std::move(query));
+        const Findings findings = examine(query_of(target, request));
         const Decision decision = decide(request.policy, findings.dll_facts(), findings.sidecar_facts());
         const bool copied = decision.act == Act::patch && decision.way == Way::keep_as_backup;
         return copied ? std::optional(findings.dll.info) : std::nullopt;

@@ -13,8 +13,7 @@ namespace {
 
 bool has_cuda_code(const Target& target) {
     try {
-        const std::vector<Section> sections = read_dll(target.path).image.sections;
-        return std::any_of(sections.begin(), sections.end(), [](const Section& s) { return s.is_fatbin(); });
+        return read_dll(target.path).image.has_fatbin();
     } catch (const Error&) {
         return false;
     }

@@ -71,22 +71,7 @@ bool has_half_done(const Findings& findings) {
 class Work {
 public:
     Work(FileOutcome& outcome, const Target& target, const Request& request, const CopyProgress& progress)
-        : outcome_(outcome), request_(request), progress_(progress) {
-        query_.path = target.path;
-        query_.folder = target.folder;
-        query_.aslr = request.policy.aslr;
-        query_.data = request.policy.data;
-        query_.surveys = request.policy.command == Command::scan;
-        query_.deep = request.policy.command == Command::patch || request.policy.command == Command::restore;
-        query_.is_link = target.link;
-        query_.lenient = target.missing;
-        query_.named = target.named;
-        query_.installed = target.installed;
-        query_.candidates = sidecars_of(target.path);
-        if (request.policy.command == Command::restore) {
-            query_.candidates.insert(query_.candidates.end(), target.numbered.begin(), target.numbered.end());
-        }
-    }
+        : outcome_(outcome), request_(request), progress_(progress), query_(query_of(target, request)) {}
 
     void begin() {
         look();
@@ -328,6 +313,25 @@ std::optional<Error> attempt(const std::filesystem::path& path, Step step) {
 }
 
 }  // namespace
+
+Query query_of(const Target& target, const Request& request) {
+    Query query;
+    query.path = target.path;
+    query.folder = target.folder;
+    query.aslr = request.policy.aslr;
+    query.data = request.policy.data;
+    query.surveys = request.policy.command == Command::scan;
+    query.deep = request.policy.command == Command::patch || request.policy.command == Command::restore;
+    query.is_link = target.link;
+    query.lenient = target.missing;
+    query.named = target.named;
+    query.installed = target.installed;
+    query.candidates = sidecars_of(target.path);
+    if (request.policy.command == Command::restore) {
+        query.candidates.insert(query.candidates.end(), target.numbered.begin(), target.numbered.end());
+    }
+    return query;
+}
 
 FileOutcome work_on(const Target& target, const Request& request, const CopyProgress& progress) {
     FileOutcome outcome;

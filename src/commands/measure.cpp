@@ -78,9 +78,12 @@ Measurement measure(const MeasureRequest& request) {
             throw Error(ErrorCode::no_match, fmt::format("there is no process {}, or it may not be read", id),
                         Hint::be_administrator);
         }
-        measurement.unreadable += memory ? 0U : 1U;
-        MeasuredProcess process = memory ? measured(*memory) : MeasuredProcess{};
-        if (memory && (!all || process.has_gpu_code())) {
+        if (!memory) {
+            ++measurement.unreadable;
+            continue;
+        }
+        MeasuredProcess process = measured(*memory);
+        if (!all || process.has_gpu_code()) {
             look_up(process, disk);
             measurement.processes.push_back(std::move(process));
         }

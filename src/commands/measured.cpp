@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fixnvpe/base/error.hpp"
+#include "fixnvpe/pe/commit_charge.hpp"
 #include "fixnvpe/pe/headers.hpp"
 #include "fixnvpe/pe/reader.hpp"
 
@@ -25,10 +26,8 @@ std::vector<Section> sections_of(const std::vector<std::uint8_t>& headers) {
 
 /// Bytes of a region that lie in a section, in whole pages.
 std::uint64_t overlap(const os::ImageRegion& region, const Section& section) {
-    constexpr std::uint64_t page = 4096;
     const std::uint64_t begin = section.virtual_address;
-    const std::uint64_t size = section.virtual_size != 0 ? section.virtual_size : section.size_of_raw_data;
-    const std::uint64_t end = begin + (size + page - 1) / page * page;
+    const std::uint64_t end = begin + mapped_size(section);
     const std::uint64_t first = std::max(region.rva, begin);
     const std::uint64_t last = std::min(region.rva + region.size, end);
     return first < last ? last - first : 0;

@@ -123,7 +123,7 @@ EnvironmentQuery environment_query(const Request& request) {
         query.env_option = os::to_path(*request.env);
     }
     query.program = os::program_file();
-    query.registered = registered_pythons();
+    query.registered = registered_pythons;
     return query;
 }
 

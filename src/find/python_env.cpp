@@ -279,7 +279,7 @@ private:
 
     /// By Windows' registry, and where python.org's installer and the Python install manager put them.
     bool try_registered() {
-        std::vector<path> prefixes = query_.registered;
+        std::vector<path> prefixes = query_.registered();
         if (const auto local = query_.windows ? query_.variable("LOCALAPPDATA") : std::nullopt) {
             for (const char* parent : {"Programs/Python", "Python"}) {
                 const std::vector<path> found =

@@ -2,8 +2,6 @@
 
 #include "win32.hpp"
 
-#include <string_view>
-
 #include "fixnvpe/os/process.hpp"
 
 namespace fixnvpe::os {

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <map>
 
-#include "fixnvpe/os/process.hpp"
 #include "fixnvpe/os/registry.hpp"
 
 namespace fixnvpe::os {

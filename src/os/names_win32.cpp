@@ -22,9 +22,7 @@ void rename(const fs::path& from, const fs::path& to, bool replace) {
 }  // namespace
 
 bool can_be_replaced(const fs::path& path) {
-    return !win32::is_read_only(path) && info_of(path).type != FileType::link &&
-           (win32::open(path, FILE_WRITE_DATA, win32::SHARE_ALL, OPEN_EXISTING, win32::NO_FOLLOW) ||
-            ::GetLastError() != ERROR_SHARING_VIOLATION);
+    return !win32::is_read_only(path) && info_of(path).type != FileType::link && !win32::keeps_writers_out(path);
 }
 
 bool make_hard_link(const fs::path& existing, const fs::path& name) {

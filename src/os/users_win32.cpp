@@ -112,11 +112,7 @@ std::string users_of(const fs::path& path) {
 }  // namespace win32
 
 std::optional<std::string> loaded_by(const std::filesystem::path& path) {
-    if (win32::open(path, FILE_WRITE_DATA, win32::SHARE_ALL, OPEN_EXISTING, win32::NO_FOLLOW) ||
-        ::GetLastError() != ERROR_SHARING_VIOLATION) {
-        return std::nullopt;
-    }
-    return win32::users_of(path);
+    return win32::keeps_writers_out(path) ? std::optional(win32::users_of(path)) : std::nullopt;
 }
 
 }  // namespace fixnvpe::os

@@ -211,6 +211,11 @@ bool is_unsupported(DWORD code) {
            code == ERROR_CALL_NOT_IMPLEMENTED || code == ERROR_INVALID_LEVEL;
 }
 
+bool keeps_writers_out(const fs::path& path) {
+    return !open(path, FILE_WRITE_DATA, SHARE_ALL, OPEN_EXISTING, NO_FOLLOW) &&
+           ::GetLastError() == ERROR_SHARING_VIOLATION;
+}
+
 bool stops_renaming(DWORD code) {
     return code == ERROR_ALREADY_EXISTS || code == ERROR_FILE_EXISTS || is_missing(code) || code == ERROR_DISK_FULL ||
            code == ERROR_HANDLE_DISK_FULL || code == DISK_QUOTA_EXCEEDED || code == DISK_RESOURCES_EXHAUSTED;

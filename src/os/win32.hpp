@@ -69,6 +69,9 @@ inline constexpr DWORD NO_FOLLOW = FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACK
 /// The system, or the file system, does not know this call.
 [[nodiscard]] bool is_unsupported(DWORD code);
 
+/// True for a file that is loaded as a program or DLL, or that another program lets nobody write to.
+[[nodiscard]] bool keeps_writers_out(const std::filesystem::path& path);
+
 /// What keeps a file from being linked under a name keeps it from being renamed to it, too.
 [[nodiscard]] bool stops_renaming(DWORD code);
 

@@ -106,4 +106,12 @@ std::string paragraph(const std::string& text, std::optional<unsigned> width, st
     return fmt::format("{}\n", fmt::join(wrap(text, room), "\n" + blanks(indent)));
 }
 
+std::string line(const std::string& text, const ReportStyle& style) {
+    return paragraph(text, style.width);
+}
+
+std::string size_if_any(std::uint64_t bytes) {
+    return bytes != 0 ? human_size(bytes) : std::string();
+}
+
 }  // namespace fixnvpe

@@ -11,10 +11,6 @@
 namespace fixnvpe {
 namespace {
 
-std::string line(const std::string& text, const ReportStyle& style) {
-    return paragraph(text, style.width);
-}
-
 std::string about_system(const os::SystemMemory& system, std::uint64_t left, const ReportStyle& style) {
     std::string text = line(
         fmt::format("commit {} of {}: {} left (peak {}); {} of RAM", human_size(system.commit),
@@ -38,10 +34,6 @@ std::string facts_of(const MeasuredImage& image) {
     }
     return image.on_disk && image.gpu_writable + image.gpu_read_only != 0 ? std::string(to_string(*image.on_disk))
                                                                           : std::string();
-}
-
-std::string size_if_any(std::uint64_t bytes) {
-    return bytes != 0 ? human_size(bytes) : std::string();
 }
 
 void add(Table& table, const MeasuredProcess& process, const ReportStyle& style) {

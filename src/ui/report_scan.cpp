@@ -177,10 +177,6 @@ std::string table_of(const Files& files, const Summary& summary, const ReportSty
     return table.text(style);
 }
 
-std::string line(const std::string& text, const ReportStyle& style) {
-    return paragraph(text, style.width);
-}
-
 /// Files that have, or will have, the same preferred base and no ASLR.
 std::string shared_bases(const Files& files, const ReportStyle& style) {
     struct Sharing {

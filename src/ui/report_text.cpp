@@ -47,10 +47,6 @@ std::uint64_t gain_of(const FileOutcome& file, Command command) {
     return file.patched() || (could_gain && file.status == Status::unpatched) ? file.commit.saved : 0;
 }
 
-std::string size_if_any(std::uint64_t bytes) {
-    return bytes != 0 ? human_size(bytes) : std::string();
-}
-
 /// Why a file is unpatched that commits nothing for it.
 std::string what_is_set(const FileOutcome& file) {
     if (file.status != Status::unpatched || file.action != Action::none || file.commit.saved != 0 ||
@@ -148,10 +144,6 @@ void add_rows(Table& table, const std::vector<Outcome>& files, const Summary& su
             table.row(row_of(*listed[i], style));
         }
     }
-}
-
-std::string line(const std::string& text, const ReportStyle& style) {
-    return paragraph(text, style.width);
 }
 
 /// "nothing to patch", or "nothing patched" where something failed.

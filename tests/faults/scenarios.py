@@ -159,14 +159,6 @@ def with_variables(lab, folder):
     (folder / "a.dll").write_bytes(lab.variables)
 
 
-def split_by(*options):
-    def prepare(lab, folder):
-        with_variables(lab, folder)
-        done = lab.run(folder, ["patch", *options, "a.dll"])
-        assert done.returncode == 0, done.stderr
-    return prepare
-
-
 def hard_linked(lab, folder):
     plain(lab, folder)
     os.mkdir(folder / "cache")
@@ -181,20 +173,14 @@ def linked(lab, folder):
     os.symlink("cache/a.dll", folder / "a.dll")
 
 
-def linked_and_patched(lab, folder):
-    linked(lab, folder)
-    done = lab.run(folder, ["patch", "a.dll"])
-    assert done.returncode == 0, done.stderr
-
-
 def stale_backup(lab, folder):
     plain(lab, folder)
     (folder / "a.dll.bak").write_bytes(lab.other_build)
 
 
-def patched_by(*options):
+def patched_by(*options, begin=plain):
     def prepare(lab, folder):
-        plain(lab, folder)
+        begin(lab, folder)
         done = lab.run(folder, ["patch", *options, "a.dll"])
         assert done.returncode == 0, done.stderr
     return prepare
@@ -264,13 +250,15 @@ SCENARIOS = {
     # Half written, its headers could not be mended: a copy takes its name.
     "split none": Scenario(with_variables, ["patch", *SPLIT, "--backup", "none", "a.dll"],
                            {"a.dll": copied("a.dll", "split")}, dlls=VARIABLES),
-    "split after a patch": Scenario(split_by(), ["patch", *SPLIT, "--backup", "undo", "a.dll"],
+    "split after a patch": Scenario(patched_by(begin=with_variables), ["patch", *SPLIT, "--backup", "undo", "a.dll"],
                                     {"a.dll": copied("a.dll", "split"), "a.dll.bak": same("a.dll.bak")},
                                     dlls=VARIABLES),
-    "restore a split": Scenario(split_by(*SPLIT, "--backup", "undo"), ["restore", "a.dll"], JOINED,
+    "restore a split": Scenario(patched_by(*SPLIT, "--backup", "undo", begin=with_variables),
+                                ["restore", "a.dll"], JOINED,
                                 but_for(JOINED, ["a.dll.fixnvpe-undo"]), dlls=VARIABLES),
     "restore full": Scenario(patched_by(), ["restore", "a.dll"], {"a.dll": same("a.dll.bak")}),
-    "restore full, a link": Scenario(linked_and_patched, ["restore", "a.dll"], {"a.dll": same("a.dll.bak")} | CACHE),
+    "restore full, a link": Scenario(patched_by(begin=linked), ["restore", "a.dll"],
+                                     {"a.dll": same("a.dll.bak")} | CACHE),
     "restore undo": Scenario(patched_by("--backup", "undo"), ["restore", "a.dll"], REVERTED,
                              but_for(REVERTED, ["a.dll.fixnvpe-undo"])),
     "restore legacy": Scenario(legacy, ["restore", "a.dll"], {"a.dll": same("a.dll_bak")}),

@@ -300,7 +300,9 @@ TEST_CASE("python_env: py launcher's Pythons come after those on PATH") {
     }
     world.temp.file("Python312/python.exe");
     world.temp.file("Python39/python.exe");
-    world.query.registered = {world.temp / "removed", world.temp / "Python312", world.temp / "Python39"};
+    world.query.registered = [&] {
+        return std::vector<fs::path>{world.temp / "removed", world.temp / "Python312", world.temp / "Python39"};
+    };
     CHECK(world.found() ==
           "Python312 (py launcher): Roaming/Python/Python312/site-packages Python312/Lib/site-packages");
     world.torch("P/Lib/site-packages");

@@ -40,7 +40,7 @@ struct MeasuredProcess {
 
 struct Measurement {
     os::SystemMemory system;
-    std::vector<MeasuredProcess> processes;     ///< the largest private commit first
+    std::vector<MeasuredProcess> processes;     ///< the largest first, by committed()
     std::size_t unreadable = 0;                 ///< processes that may not be read
     std::optional<int> command_exit_status;     ///< of COMMAND, once it has ended
     std::optional<std::uint64_t> command_peak;  ///< bytes that COMMAND and what it started had committed at once
@@ -48,12 +48,11 @@ struct Measurement {
 
 /// What all that means.
 struct Verdict {
-    std::uint64_t left = 0;  ///< bytes of the limit
-    std::uint64_t patching_frees =
-        0;  ///< bytes in all processes, once their DLLs are patched and they are started again
-    std::uint64_t restart_frees = 0;  ///< bytes of DLLs that are patched already
-    std::uint64_t freed = 0;          ///< bytes that patched DLLs do not cost
-    std::uint64_t largest_rest = 0;   ///< bytes that the largest process has committed beside writable CUDA code
+    std::uint64_t left = 0;            ///< bytes of the limit
+    std::uint64_t patching_frees = 0;  ///< bytes in all processes, once patched and started again
+    std::uint64_t restart_frees = 0;   ///< bytes of DLLs that are patched already
+    std::uint64_t freed = 0;           ///< bytes that patched DLLs do not cost
+    std::uint64_t largest_rest = 0;    ///< bytes that the largest process has committed beside writable CUDA code
     /// How many more processes like the largest fit; nothing without processes.
     std::optional<std::uint64_t> more_now;
     std::optional<std::uint64_t> more_after;  ///< once all is patched and started again

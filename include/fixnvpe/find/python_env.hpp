@@ -33,8 +33,11 @@ struct PythonEnvironment {
 struct EnvironmentQuery {
     std::optional<std::filesystem::path> env_option;  ///< --env DIR
     std::filesystem::path current_folder;
-    std::filesystem::path program = {};                  ///< the running one's own file; empty: it is nowhere
-    std::vector<std::filesystem::path> registered = {};  ///< prefixes that Windows' registry names, the newest first
+    std::filesystem::path program = {};  ///< the running one's own file; empty: it is nowhere
+    /// The prefixes that Windows' registry names; asked only where nothing else was found.
+    std::function<std::vector<std::filesystem::path>()> registered = [] {
+        return std::vector<std::filesystem::path>();
+    };
     std::function<std::optional<std::string>(const char* name)> variable = os::environment;
     /// Names and variables are those of Windows; both kinds of folder layout are known everywhere.
     bool windows = std::filesystem::path::preferred_separator == '\\';

@@ -16,7 +16,10 @@ struct CommitCharge {
 /// Windows charges each writable section that is not shared in full, in whole pages, used or not.
 [[nodiscard]] CommitCharge commit_charge(const PeImage& image);
 
-/// What one section adds to it, in bytes.
+/// What a section takes in memory: bytes of whole pages.
+[[nodiscard]] std::uint64_t mapped_size(const Section& section);
+
+/// What one section adds to the charge, in bytes.
 [[nodiscard]] std::uint64_t commit_charge(const Section& section);
 
 }  // namespace fixnvpe

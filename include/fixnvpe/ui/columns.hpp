@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,5 +50,11 @@ private:
 
 /// Text without columns, broken at spaces, the further lines behind `indent` columns. Ends with a line break.
 [[nodiscard]] std::string paragraph(const std::string& text, std::optional<unsigned> width, std::size_t indent = 0);
+
+/// The same as wide as the terminal is.
+[[nodiscard]] std::string line(const std::string& text, const ReportStyle& style);
+
+/// "2.4 GiB"; nothing of nothing. @param bytes a number of bytes
+[[nodiscard]] std::string size_if_any(std::uint64_t bytes);
 
 }  // namespace fixnvpe
